@@ -1,0 +1,1 @@
+"""The memory: what was recorded, and what was learned from it."""

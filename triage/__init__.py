@@ -1,0 +1,1 @@
+"""The judgement: facts, readings, score, decision, actions."""

@@ -1,0 +1,1 @@
+"""GitHub, behind a port."""

@@ -1,0 +1,1 @@
+"""The door: everything with an address, nothing that judges."""

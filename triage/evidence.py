@@ -36,7 +36,7 @@ def unknown(why: str, n: int = 0) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A named question about the facts: which heads it may move, how well it is measured, and the function that reads it.
+    """A named question about the facts: the heads it may move, how well it is measured, the function that reads it.
 
     ``heads`` is empty for a signal that only places a contribution (the disclosure axis). ``revision`` is raised with
     every change of meaning, so that weights learned for another meaning are refused.

@@ -90,7 +90,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """The contribution itself. ``truncated`` is true when a cap of the API cut files or commits: conclude no absence."""
+    """The contribution itself. ``truncated``: a cap of the API cut files or commits, conclude no absence."""
 
     title: str | None = None
     body: str | None = None

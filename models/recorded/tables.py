@@ -6,7 +6,7 @@ code that has validated: SQLModel does not validate tables.
 
 from typing import Any, Final
 
-from sqlalchemy import JSON, BigInteger, Double, Index, Integer, LargeBinary, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Double, Index, Integer, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 # Constraint names are fixed, so that a migration can name them on both databases.
@@ -21,10 +21,22 @@ SERIAL: Final = BigInteger().with_variant(Integer(), "sqlite")
 
 
 class DeliveryRow(SQLModel, table=True):
-    """One delivery that was answered 202. ``body`` is the raw bytes, dropped when they have served."""
+    """One delivery that was answered 202. ``body`` is the raw bytes, dropped after the retention time.
+
+    ``outcome`` says what a done one led to, and why a failed one failed.
+    """
 
     __tablename__ = "delivery"
-    __table_args__ = (Index(None, "subject", "state"), Index(None, "state", "received_at"))
+    __table_args__ = (
+        Index(None, "subject", "state"),
+        Index(None, "state", "received_at"),
+        Index(  # finds the bodies that are due to be dropped without reading the rows that have none
+            "ix_delivery_body_kept",
+            "received_at",
+            sqlite_where=text("body IS NOT NULL"),
+            postgresql_where=text("body IS NOT NULL"),
+        ),
+    )
 
     id: int | None = Field(default=None, primary_key=True, sa_type=SERIAL)
     guid: str = Field(unique=True)
@@ -33,12 +45,12 @@ class DeliveryRow(SQLModel, table=True):
     installation_id: int | None = Field(default=None, sa_type=BigInteger)
     repository_id: int | None = Field(default=None, sa_type=BigInteger)
     subject: str
-    body: bytes | None = Field(default=None, sa_type=LargeBinary)
     received_at: float = Field(sa_type=Double)
     state: str = "waiting"  # waiting | done | failed
     attempts: int = 0
     outcome: str | None = None
     finished_at: float | None = Field(default=None, sa_type=Double)
+    body: bytes | None = Field(default=None, sa_type=LargeBinary)  # last: SQLite reads a row up to what is asked
 
 
 class SubjectRow(SQLModel, table=True):
@@ -104,6 +116,7 @@ class ThreadRow(SQLModel, table=True):
     """
 
     __tablename__ = "thread"
+    __table_args__ = (Index(None, "open", "repository_id"), Index(None, "repository_id", "head_sha"))
 
     repository_id: int = Field(primary_key=True, sa_type=BigInteger)
     number: int = Field(primary_key=True)
@@ -141,6 +154,8 @@ class ThreadRow(SQLModel, table=True):
     reopened: bool = False
     flips: int = 0
     comment_id: int | None = Field(default=None, sa_type=BigInteger)
+    verdict_id: int | None = Field(default=None, sa_type=BigInteger)
+    waiting_since: float | None = Field(default=None, sa_type=Double)
     lane: str | None = Field(default=None, index=True)
     quick_win: bool = False
 
@@ -157,6 +172,12 @@ class ActRow(SQLModel, table=True):
         UniqueConstraint("key"),
         Index(None, "installation_id", "actor_id", "at"),
         Index(None, "repository_id", "number", "at"),
+        Index(
+            "ix_act_body_kept",
+            "at",
+            sqlite_where=text("body IS NOT NULL"),
+            postgresql_where=text("body IS NOT NULL"),
+        ),
     )
 
     id: int | None = Field(default=None, primary_key=True, sa_type=SERIAL)
@@ -169,6 +190,7 @@ class ActRow(SQLModel, table=True):
     actor_id: int | None = Field(default=None, sa_type=BigInteger)
     actor: str | None = None
     actor_type: str | None = None
+    association: str | None = None
     body: str | None = None
     path: str | None = None
     line: int | None = None
@@ -210,7 +232,7 @@ class ChangeRow(SQLModel, table=True):
     detail: str  # the label's name, the comment's text
     state: str = "wanted"  # wanted | made | refused
     wanted_at: float = Field(sa_type=Double)
-    made_at: float | None = Field(default=None, sa_type=Double)
+    made_at: float | None = Field(default=None, sa_type=Double)  # or refused
     error: str | None = None
 
 

@@ -1,0 +1,480 @@
+"""Which deliveries wait, who works on them now, and what became of each?
+
+The inbox is the truth: an engine only rings. A *subject* (a thread, a person, a repository) waits while ``due_at`` is
+set; one worker at a time holds it by lease. Instants and durations are seconds, deliveries are judged at least once.
+Locks are taken in one order everywhere, subjects by key and then deliveries, so that no two calls wait for each other.
+"""
+
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Row, case, func, null, or_, select, update
+from sqlmodel import SQLModel
+
+from models.recorded.database import Collision, Database
+from models.recorded.tables import DeliveryRow
+
+CLAIM_LIMIT: Final = 500
+DEBOUNCE_CAP: Final = 10  # settle times that a wait may be put off by later deliveries
+COLLISIONS: Final = 3
+BATCH: Final = 500
+# A nudge during a lease moves the due time by at least this, so that ``finish`` sees it. Seconds.
+STIR: Final = 0.001
+
+DELIVERY: Final = SQLModel.metadata.tables[str(DeliveryRow.__tablename__)]
+SUBJECT: Final = SQLModel.metadata.tables["subject"]
+LISTED: Final = tuple(column for column in DELIVERY.c if column.name != "body")
+
+Addressed = tuple[str, int | None]
+T = TypeVar("T")
+
+
+class LeaseLost(Exception):
+    """Another worker holds the subject now: what this one found is not written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A signed delivery at the door. ``received_at`` in seconds."""
+
+    guid: str
+    event: str
+    action: str | None
+    installation_id: int | None
+    repository_id: int | None
+    subject: str
+    body: bytes
+    received_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of an arrival. ``woke``: its subject did not wait before."""
+
+    outcome: Literal["accepted", "duplicate"]
+    woke: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A subject held by lease, with the deliveries that wait for it, oldest first."""
+
+    subject: str
+    installation_id: int | None
+    token: str
+    attempts: int
+    due_seen: float
+    deliveries: tuple[DeliveryRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many deliveries wait and how many failed; ``oldest_at`` is when the oldest waiting one came."""
+
+    waiting: int
+    failed: int
+    oldest_at: float | None
+
+
+class Deliveries:
+    """The deliveries and subjects of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._least = func.least if database.postgres else func.min
+        self._most = func.greatest if database.postgres else func.max
+
+    # --- coming in ----------------------------------------------------------
+
+    def keep(self, arrivals: Sequence[Arrival], *, settle: float) -> list[Kept]:
+        """Store deliveries and make their subjects wait, in one transaction; on return they are on disk.
+
+        A known GUID is stored once: done is ``duplicate``, waiting is ``accepted``, failed waits again from attempt 0.
+        A subject is due ``settle`` after its last delivery, at most ten times that after its first.
+        """
+        for _ in range(COLLISIONS):
+            try:
+                return self._keep(arrivals, settle)
+            except Collision:  # another process keeps the same redeliveries
+                continue
+        return self._keep(arrivals, settle)
+
+    def _keep(self, arrivals: Sequence[Arrival], settle: float) -> list[Kept]:
+        first: dict[str, Arrival] = {}
+        for arrival in arrivals:
+            first.setdefault(arrival.guid, arrival)
+        with self._database.write() as session:
+            connection = session.connection()
+            before = self._lock(connection, {arrival.subject for arrival in first.values()})
+            done = self._store(connection, first)
+            wanted = [arrival for guid, arrival in first.items() if guid not in done]
+            self._debounce(connection, wanted, settle)
+        woken = {arrival.subject for arrival in wanted if not _waits(before.get(arrival.subject))}
+        kept = []
+        for arrival in arrivals:
+            if arrival.guid in done:
+                kept.append(Kept("duplicate", woke=False))
+            else:
+                kept.append(Kept("accepted", woke=arrival.subject in woken))
+                woken.discard(arrival.subject)
+        return kept
+
+    def _store(self, connection: Connection, first: Mapping[str, Arrival]) -> set[str]:
+        """Insert what is new, wake what failed; return the GUIDs that are done."""
+        new = self._database.insert(DELIVERY).on_conflict_do_nothing(index_elements=["guid"])
+        rows = [
+            {
+                "guid": arrival.guid,
+                "event": arrival.event,
+                "action": arrival.action,
+                "installation_id": arrival.installation_id,
+                "repository_id": arrival.repository_id,
+                "subject": arrival.subject,
+                "received_at": arrival.received_at,
+                "state": "waiting",
+                "attempts": 0,
+                "body": arrival.body,
+            }
+            for arrival in first.values()
+        ]
+        if not rows:
+            return set()
+        inserted = set(connection.scalars(new.returning(DELIVERY.c.guid), rows))
+        known = [guid for guid in first if guid not in inserted]
+        if not known:
+            return set()
+        found = connection.execute(
+            select(DELIVERY.c.guid, DELIVERY.c.state).where(DELIVERY.c.guid.in_(known)).with_for_update()
+        ).all()
+        for guid in (row.guid for row in found if row.state == "failed"):
+            connection.execute(
+                update(DELIVERY)
+                .where(DELIVERY.c.guid == guid)
+                .values(state="waiting", attempts=0, outcome=None, finished_at=None, body=first[guid].body)
+            )
+        return {row.guid for row in found if row.state == "done"}
+
+    def _debounce(self, connection: Connection, arrivals: Iterable[Arrival], settle: float) -> None:
+        times: dict[str, list[float]] = defaultdict(list)
+        installation: dict[str, int | None] = {}
+        for arrival in arrivals:
+            times[arrival.subject].append(arrival.received_at)
+            installation[arrival.subject] = arrival.installation_id or installation.get(arrival.subject)
+        cap = DEBOUNCE_CAP * settle
+        rows = [
+            {
+                "key": key,
+                "installation_id": installation[key],
+                "waiting_since": min(at),
+                "due_at": min(max(at) + settle, min(at) + cap),
+                "attempts": 0,
+            }
+            for key, at in sorted(times.items())
+        ]
+        if not rows:
+            return
+        insert = self._database.insert(SUBJECT)
+        later = self._most(SUBJECT.c.due_at, self._least(insert.excluded.due_at, SUBJECT.c.waiting_since + cap))
+        connection.execute(self._upsert(insert, due_at=later), rows)
+
+    def nudge(self, subjects: Sequence[Addressed], now: float, due_at: float) -> list[str]:
+        """Make subjects (key, installation) wait without a delivery; return those that did not wait before.
+
+        One that waits already keeps its time, except that one being worked on now is looked at once more.
+        """
+        with self._database.write() as session:
+            connection = session.connection()
+            before = self._lock(connection, {key for key, _ in subjects})
+            self._nudge(connection, subjects, now, due_at)
+        return [key for key in dict(subjects) if not _waits(before.get(key))]
+
+    def _nudge(self, connection: Connection, subjects: Sequence[Addressed], now: float, due_at: float) -> None:
+        rows = [
+            {"key": key, "installation_id": installation, "waiting_since": now, "due_at": due_at, "attempts": 0}
+            for key, installation in sorted(dict(subjects).items())
+        ]
+        if not rows:
+            return
+        insert = self._database.insert(SUBJECT)
+        stirred = self._most(insert.excluded.due_at, SUBJECT.c.due_at + STIR)
+        held = case((SUBJECT.c.lease_owner.is_(None), SUBJECT.c.due_at), else_=stirred)
+        connection.execute(self._upsert(insert, due_at=held), rows)
+
+    def _upsert(self, insert: Any, *, due_at: ColumnElement[float]) -> Any:
+        """Make a subject wait: a new wait begins with a clean slate, an old one goes on until ``due_at``."""
+        asleep = SUBJECT.c.due_at.is_(None)
+        return insert.on_conflict_do_update(
+            index_elements=["key"],
+            set_={
+                "installation_id": func.coalesce(insert.excluded.installation_id, SUBJECT.c.installation_id),
+                "waiting_since": func.coalesce(SUBJECT.c.waiting_since, insert.excluded.waiting_since),
+                "due_at": case((asleep, insert.excluded.due_at), else_=due_at),
+                "rung_at": case((asleep, null()), else_=SUBJECT.c.rung_at),
+                "attempts": case((asleep, 0), else_=SUBJECT.c.attempts),
+                "error": case((asleep, null()), else_=SUBJECT.c.error),
+            },
+        )
+
+    def _lock(self, connection: Connection, keys: set[str]) -> dict[str, Row[Any]]:
+        """Lock the subjects that exist, in order of key (PostgreSQL; SQLite has one writer), and return them."""
+        query = select(SUBJECT).where(SUBJECT.c.key.in_(sorted(keys))).order_by(SUBJECT.c.key).with_for_update()
+        return {row.key: row for row in connection.execute(query)}
+
+    # --- being worked on ----------------------------------------------------
+
+    def claim(self, subject: str, owner: str, *, now: float, lease: float) -> Claim | None:
+        """Take a due subject for ``lease`` seconds; ``None`` when it does not wait, is not due or is held by another.
+
+        Of any number of callers at the same moment exactly one gets it.
+        """
+        token = f"{owner}:{uuid.uuid4().hex}"
+        free = or_(SUBJECT.c.lease_until.is_(None), SUBJECT.c.lease_until <= now)
+        take = (
+            update(SUBJECT)
+            .where(SUBJECT.c.key == subject, SUBJECT.c.due_at <= now, free)
+            .values(lease_owner=token, lease_until=now + lease)
+            .returning(SUBJECT.c.installation_id, SUBJECT.c.attempts, SUBJECT.c.due_at)
+        )
+        waiting = (
+            select(DELIVERY)
+            .where(DELIVERY.c.subject == subject, DELIVERY.c.state == "waiting")
+            .order_by(DELIVERY.c.id)
+            .limit(CLAIM_LIMIT)
+        )
+        with self._database.write() as session:
+            connection = session.connection()
+            taken = connection.execute(take).one_or_none()
+            if taken is None:
+                return None
+            rows = tuple(DeliveryRow(**row) for row in connection.execute(waiting).mappings())
+        return Claim(subject, taken.installation_id, token, taken.attempts, taken.due_at, rows)
+
+    def renew(self, claim: Claim, *, until: float) -> bool:
+        """Hold a subject until ``until``; ``False`` when another took it."""
+        with self._database.write() as session:
+            held = session.connection().execute(_held(claim).values(lease_until=until).returning(SUBJECT.c.key))
+            return held.one_or_none() is not None
+
+    def finish(
+        self,
+        claim: Claim,
+        outcomes: Mapping[int, str],
+        *,
+        now: float,
+        nudges: Sequence[Addressed] = (),
+        nudge_due: float | None = None,
+    ) -> float | None:
+        """Mark deliveries done with their outcomes and let the subject go, in one transaction.
+
+        What arrived meanwhile goes on waiting; ``nudges`` begin to wait until ``nudge_due`` (now when ``None``).
+        Returns the due time of what still waits for this subject.
+
+        Raises
+        ------
+        LeaseLost
+            When another worker took the subject; nothing is written.
+        """
+        by_outcome: dict[str, list[int]] = defaultdict(list)
+        for delivery, outcome in outcomes.items():
+            by_outcome[outcome].append(delivery)
+        with self._database.write() as session:
+            connection = session.connection()
+            rows = self._lock(connection, {claim.subject, *(key for key, _ in nudges)})
+            row = rows.get(claim.subject)
+            if row is None or row.lease_owner != claim.token:
+                raise LeaseLost(claim.subject)
+            for outcome, ids in by_outcome.items():
+                self._end(connection, ids, "done", outcome, now)
+            self._release(connection, claim, row, now)
+            self._nudge(connection, nudges, now, now if nudge_due is None else nudge_due)
+            return _due_at(connection, claim.subject)
+
+    def give_back(self, claim: Claim, *, now: float, due_at: float, error: str, counts: bool) -> None:
+        """Let the subject go and have it wait until ``due_at``; ``counts`` adds an attempt to it and its deliveries.
+
+        Does nothing when another worker took the subject: it is that one's now.
+        """
+        more = int(counts)
+        released = _held(claim).values(
+            lease_owner=None,
+            lease_until=None,
+            rung_at=None,
+            waiting_since=func.coalesce(SUBJECT.c.waiting_since, now),
+            due_at=due_at,
+            attempts=SUBJECT.c.attempts + more,
+            error=error,
+        )
+        with self._database.write() as session:
+            connection = session.connection()
+            if connection.execute(released.returning(SUBJECT.c.key)).one_or_none() is None or not counts:
+                return
+            for ids in _parts([row.id for row in claim.deliveries]):
+                connection.execute(
+                    update(DELIVERY)
+                    .where(DELIVERY.c.id.in_(ids), DELIVERY.c.state == "waiting")
+                    .values(attempts=DELIVERY.c.attempts + more)
+                )
+
+    def give_up(self, claim: Claim, *, now: float, error: str) -> None:
+        """Mark the claim's deliveries failed; the subject stops waiting, unless deliveries arrived meanwhile.
+
+        Does nothing when another worker took the subject.
+        """
+        with self._database.write() as session:
+            connection = session.connection()
+            row = self._lock(connection, {claim.subject}).get(claim.subject)
+            if row is None or row.lease_owner != claim.token:
+                return
+            self._end(connection, [row.id for row in claim.deliveries if row.id is not None], "failed", error, now)
+            self._release(connection, claim, row, now, error=error)
+
+    def _end(self, connection: Connection, ids: Sequence[int], state: str, outcome: str, now: float) -> None:
+        for part in _parts(ids):
+            connection.execute(
+                update(DELIVERY)
+                .where(DELIVERY.c.id.in_(part), DELIVERY.c.state == "waiting")
+                .values(state=state, outcome=outcome, finished_at=now)
+            )
+
+    def _release(
+        self, connection: Connection, claim: Claim, row: Row[Any], now: float, error: str | None = None
+    ) -> None:
+        """Drop the lease; clear the wait, or begin a new one for what came since the claim."""
+        oldest = connection.scalar(
+            select(func.min(DELIVERY.c.received_at)).where(
+                DELIVERY.c.subject == claim.subject, DELIVERY.c.state == "waiting"
+            )
+        )
+        moved = row.due_at is not None and row.due_at != claim.due_seen
+        due_at = row.due_at if moved else now
+        since = now if oldest is None else oldest
+        waits = moved or oldest is not None
+        connection.execute(
+            update(SUBJECT)
+            .where(SUBJECT.c.key == claim.subject)
+            .values(
+                lease_owner=None,
+                lease_until=None,
+                rung_at=None,
+                waiting_since=since if waits else None,
+                due_at=due_at if waits else None,
+                attempts=0,
+                error=error,
+            )
+        )
+
+    # --- what waits ---------------------------------------------------------
+
+    def due(self, now: float, limit: int = BATCH, *, rung_before: float) -> list[str]:
+        """Pick subjects that wait, are due, are held by nobody and were not rung since ``rung_before``, longest first.
+
+        They count as rung now, so that two sweeps do not ring the same.
+        """
+        free = or_(SUBJECT.c.lease_until.is_(None), SUBJECT.c.lease_until <= now)
+        unrung = or_(SUBJECT.c.rung_at.is_(None), SUBJECT.c.rung_at < rung_before)
+        pick = (
+            select(SUBJECT.c.key)
+            .where(SUBJECT.c.due_at <= now, free, unrung)
+            .order_by(SUBJECT.c.due_at)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        ring = (
+            update(SUBJECT)
+            .where(SUBJECT.c.key.in_(pick.scalar_subquery()))
+            .values(rung_at=now)
+            .returning(SUBJECT.c.key, SUBJECT.c.due_at)
+        )
+        with self._database.write() as session:
+            rung = session.connection().execute(ring).all()
+        return [row.key for row in sorted(rung, key=lambda row: (row.due_at, row.key))]
+
+    def waiting_at(self, subject: str) -> float | None:
+        """Tell when a subject is due, ``None`` when it does not wait."""
+        with self._database.read() as session:
+            return _due_at(session.connection(), subject)
+
+    def backlog(self) -> Backlog:
+        """Count what waits and what failed."""
+        query = (
+            select(DELIVERY.c.state, func.count().label("count"), func.min(DELIVERY.c.received_at).label("oldest"))
+            .where(DELIVERY.c.state.in_(["waiting", "failed"]))
+            .group_by(DELIVERY.c.state)
+        )
+        with self._database.read() as session:
+            found = {row.state: (int(row[1]), float(row.oldest)) for row in session.connection().execute(query)}
+        waiting, oldest = found.get("waiting", (0, None))
+        return Backlog(waiting, found.get("failed", (0, None))[0], oldest)
+
+    # --- what became of each ------------------------------------------------
+
+    def listed(self, guid: str | None = None, state: str | None = None, limit: int = 1000) -> list[DeliveryRow]:
+        """List the newest ``limit`` deliveries, oldest first, without their bodies."""
+        query = select(*LISTED).order_by(DELIVERY.c.id.desc()).limit(limit)
+        if guid is not None:
+            query = query.where(DELIVERY.c.guid == guid)
+        if state is not None:
+            query = query.where(DELIVERY.c.state == state)
+        with self._database.read() as session:
+            rows = [DeliveryRow(**row) for row in session.connection().execute(query).mappings()]
+        return rows[::-1]
+
+    def retry(self, guid: str | None = None, *, now: float | None = None) -> list[str]:
+        """Make failed deliveries (one, or all) wait again at once; return the subjects that begin to wait.
+
+        One whose body was dropped stays failed.
+        """
+        at = time.time() if now is None else now
+        failed = [DELIVERY.c.state == "failed", DELIVERY.c.body.is_not(None)]
+        if guid is not None:
+            failed.append(DELIVERY.c.guid == guid)
+        addressed = select(DELIVERY.c.subject, func.max(DELIVERY.c.installation_id)).where(*failed)
+        with self._database.write() as session:
+            connection = session.connection()
+            subjects = [(str(row[0]), row[1]) for row in connection.execute(addressed.group_by(DELIVERY.c.subject))]
+            before = self._lock(connection, {key for key, _ in subjects})
+            for part in _parts([key for key, _ in subjects]):
+                connection.execute(
+                    update(DELIVERY)
+                    .where(DELIVERY.c.subject.in_(part), *failed)
+                    .values(state="waiting", attempts=0, outcome=None, finished_at=None)
+                )
+            self._nudge(connection, subjects, at, at)
+        return [key for key, _ in subjects if not _waits(before.get(key))]
+
+    def drop_bodies(self, before: float) -> int:
+        """Drop the bodies of deliveries that came before ``before`` and no longer wait; return how many."""
+        pick = (
+            select(DELIVERY.c.id)
+            .where(DELIVERY.c.body.is_not(None), DELIVERY.c.received_at < before, DELIVERY.c.state != "waiting")
+            .limit(BATCH)  # short transactions: the door writes in between
+        )
+        total = 0
+        while True:
+            with self._database.write() as session:
+                drop = update(DELIVERY).where(DELIVERY.c.id.in_(pick.scalar_subquery())).values(body=None)
+                dropped = session.connection().execute(drop.returning(DELIVERY.c.id)).all()
+            total += len(dropped)
+            if len(dropped) < BATCH:
+                return total
+
+
+def _waits(row: Row[Any] | None) -> bool:
+    return row is not None and row.due_at is not None
+
+
+def _held(claim: Claim) -> Any:
+    return update(SUBJECT).where(SUBJECT.c.key == claim.subject, SUBJECT.c.lease_owner == claim.token)
+
+
+def _due_at(connection: Connection, subject: str) -> float | None:
+    due_at: float | None = connection.scalar(select(SUBJECT.c.due_at).where(SUBJECT.c.key == subject))
+    return due_at
+
+
+def _parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
+    return (values[start : start + BATCH] for start in range(0, len(values), BATCH))

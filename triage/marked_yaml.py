@@ -6,7 +6,7 @@ big texts are refused, so that no text costs more than its size; every problem n
 
 import re
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import yaml
 
@@ -29,6 +29,11 @@ class Problem:
     line: int
     column: int
     message: str
+
+
+class _Mark(Protocol):
+    line: int
+    column: int
 
 
 class MarkedError(ValueError):
@@ -108,7 +113,7 @@ def _end(before: str) -> tuple[int, int]:
     return len(lines), len(lines[-1]) + 1
 
 
-def _place(mark: yaml.Mark | None) -> tuple[int, int]:
+def _place(mark: _Mark | None) -> tuple[int, int]:
     return (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
 
 

@@ -40,6 +40,10 @@ class Gone(ForgeError):
     """The repository, thread or label does not exist (any more)."""
 
 
+class Refused(ForgeError):
+    """The forge understood and does not accept it (a hundred labels, a file too big): the message can be shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class RepositoryRef:
     """A repository as this installation reaches it: keyed by ``id``; ``full_name`` is today's address."""
@@ -89,7 +93,10 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """What a repository says to contributors: pull request templates, contribution guide, vouch list."""
+    """What a repository says to contributors: pull request templates, contribution guide, vouch list.
+
+    ``vouched`` holds logins in lower case.
+    """
 
     templates: tuple[str, ...]
     ai_policy: str | None
@@ -108,8 +115,8 @@ class Forge(Protocol):
     def present(self, repository: RepositoryRef, number: int) -> Present:
         """Read the labels and the state of a pull request or issue: one request."""
 
-    def text(self, repository: RepositoryRef, path: str) -> str | None:
-        """Read a file of the default branch; ``None`` when there is none."""
+    def text(self, repository: RepositoryRef, path: str, ref: str | None = None) -> str | None:
+        """Read a file of the default branch, or as of a commit; ``None`` when there is none."""
 
     def organisation_text(self, repository: RepositoryRef, path: str) -> str | None:
         """Read a file of the owner's ``.github`` repository; ``None`` when there is none or it is out of reach."""

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Row, case, func, null, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, exists, func, null, or_, select, update
 from sqlmodel import SQLModel
 
 from models.recorded.database import Collision, Database
-from models.recorded.tables import DeliveryRow
+from models.recorded.tables import BodyRow, DeliveryRow, SubjectRow
 
 CLAIM_LIMIT: Final = 500
 DEBOUNCE_CAP: Final = 10  # settle times that a wait may be put off by later deliveries
@@ -26,8 +26,8 @@ BATCH: Final = 500
 STIR: Final = 0.001
 
 DELIVERY: Final = SQLModel.metadata.tables[str(DeliveryRow.__tablename__)]
-SUBJECT: Final = SQLModel.metadata.tables["subject"]
-LISTED: Final = tuple(column for column in DELIVERY.c if column.name != "body")
+BODY: Final = SQLModel.metadata.tables[str(BodyRow.__tablename__)]
+SUBJECT: Final = SQLModel.metadata.tables[str(SubjectRow.__tablename__)]
 
 Addressed = tuple[str, int | None]
 T = TypeVar("T")
@@ -52,6 +52,25 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
+class Delivery:
+    """A delivery as stored. ``body`` is ``None`` in a list, and once it was dropped."""
+
+    id: int
+    guid: str
+    event: str
+    action: str | None
+    installation_id: int | None
+    repository_id: int | None
+    subject: str
+    received_at: float
+    state: str
+    attempts: int
+    outcome: str | None
+    finished_at: float | None
+    body: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """What became of an arrival. ``woke``: its subject did not wait before."""
 
@@ -68,7 +87,7 @@ class Claim:
     token: str
     attempts: int
     due_seen: float
-    deliveries: tuple[DeliveryRow, ...]
+    deliveries: tuple[Delivery, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +144,6 @@ class Deliveries:
 
     def _store(self, connection: Connection, first: Mapping[str, Arrival]) -> set[str]:
         """Insert what is new, wake what failed; return the GUIDs that are done."""
-        new = self._database.insert(DELIVERY).on_conflict_do_nothing(index_elements=["guid"])
         rows = [
             {
                 "guid": arrival.guid,
@@ -137,26 +155,36 @@ class Deliveries:
                 "received_at": arrival.received_at,
                 "state": "waiting",
                 "attempts": 0,
-                "body": arrival.body,
             }
             for arrival in first.values()
         ]
         if not rows:
             return set()
-        inserted = set(connection.scalars(new.returning(DELIVERY.c.guid), rows))
-        known = [guid for guid in first if guid not in inserted]
+        insert = self._database.insert(DELIVERY).on_conflict_do_nothing(index_elements=["guid"])
+        inserted = connection.execute(insert.returning(DELIVERY.c.guid, DELIVERY.c.id), rows)
+        ids: dict[str, int] = {row.guid: row.id for row in inserted}
+        known = [guid for guid in first if guid not in ids]
         if not known:
+            self._store_bodies(connection, first, ids)
             return set()
         found = connection.execute(
-            select(DELIVERY.c.guid, DELIVERY.c.state).where(DELIVERY.c.guid.in_(known)).with_for_update()
+            select(DELIVERY.c.id, DELIVERY.c.guid, DELIVERY.c.state).where(DELIVERY.c.guid.in_(known)).with_for_update()
         ).all()
-        for guid in (row.guid for row in found if row.state == "failed"):
-            connection.execute(
-                update(DELIVERY)
-                .where(DELIVERY.c.guid == guid)
-                .values(state="waiting", attempts=0, outcome=None, finished_at=None, body=first[guid].body)
-            )
+        failed = {row.guid: row.id for row in found if row.state == "failed"}
+        if failed:
+            again = {"state": "waiting", "attempts": 0, "outcome": None, "finished_at": None}
+            connection.execute(update(DELIVERY).where(DELIVERY.c.id.in_(failed.values())).values(again))
+        self._store_bodies(connection, first, {**ids, **failed})
         return {row.guid for row in found if row.state == "done"}
+
+    def _store_bodies(self, connection: Connection, first: Mapping[str, Arrival], ids: Mapping[str, int]) -> None:
+        rows = [
+            {"delivery_id": number, "received_at": first[guid].received_at, "body": first[guid].body}
+            for guid, number in ids.items()
+        ]
+        if rows:  # a failed one may have lost its body, or has it still
+            insert = self._database.insert(BODY).on_conflict_do_nothing(index_elements=["delivery_id"])
+            connection.execute(insert, rows)
 
     def _debounce(self, connection: Connection, arrivals: Iterable[Arrival], settle: float) -> None:
         times: dict[str, list[float]] = defaultdict(list)
@@ -240,7 +268,8 @@ class Deliveries:
             .returning(SUBJECT.c.installation_id, SUBJECT.c.attempts, SUBJECT.c.due_at)
         )
         waiting = (
-            select(DELIVERY)
+            select(DELIVERY, BODY.c.body)
+            .outerjoin(BODY, BODY.c.delivery_id == DELIVERY.c.id)
             .where(DELIVERY.c.subject == subject, DELIVERY.c.state == "waiting")
             .order_by(DELIVERY.c.id)
             .limit(CLAIM_LIMIT)
@@ -250,7 +279,7 @@ class Deliveries:
             taken = connection.execute(take).one_or_none()
             if taken is None:
                 return None
-            rows = tuple(DeliveryRow(**row) for row in connection.execute(waiting).mappings())
+            rows = tuple(Delivery(**row) for row in connection.execute(waiting).mappings())
         return Claim(subject, taken.installation_id, token, taken.attempts, taken.due_at, rows)
 
     def renew(self, claim: Claim, *, until: float) -> bool:
@@ -268,7 +297,7 @@ class Deliveries:
         nudges: Sequence[Addressed] = (),
         nudge_due: float | None = None,
     ) -> float | None:
-        """Mark deliveries done with their outcomes and let the subject go, in one transaction.
+        """Mark the claim's deliveries done with their outcomes (id: outcome) and let the subject go, in one transaction.
 
         What arrived meanwhile goes on waiting; ``nudges`` begin to wait until ``nudge_due`` (now when ``None``).
         Returns the due time of what still waits for this subject.
@@ -279,8 +308,9 @@ class Deliveries:
             When another worker took the subject; nothing is written.
         """
         by_outcome: dict[str, list[int]] = defaultdict(list)
-        for delivery, outcome in outcomes.items():
-            by_outcome[outcome].append(delivery)
+        for delivery in claim.deliveries:
+            if delivery.id in outcomes:
+                by_outcome[outcomes[delivery.id]].append(delivery.id)
         with self._database.write() as session:
             connection = session.connection()
             rows = self._lock(connection, {claim.subject, *(key for key, _ in nudges)})
@@ -314,9 +344,7 @@ class Deliveries:
                 return
             for ids in _parts([row.id for row in claim.deliveries]):
                 connection.execute(
-                    update(DELIVERY)
-                    .where(DELIVERY.c.id.in_(ids), DELIVERY.c.state == "waiting")
-                    .values(attempts=DELIVERY.c.attempts + more)
+                    update(DELIVERY).where(DELIVERY.c.id.in_(ids)).values(attempts=DELIVERY.c.attempts + more)
                 )
 
     def give_up(self, claim: Claim, *, now: float, error: str) -> None:
@@ -329,15 +357,14 @@ class Deliveries:
             row = self._lock(connection, {claim.subject}).get(claim.subject)
             if row is None or row.lease_owner != claim.token:
                 return
-            self._end(connection, [row.id for row in claim.deliveries if row.id is not None], "failed", error, now)
+            self._end(connection, [row.id for row in claim.deliveries], "failed", error, now)
             self._release(connection, claim, row, now, error=error)
 
     def _end(self, connection: Connection, ids: Sequence[int], state: str, outcome: str, now: float) -> None:
+        # By id alone: they wait as long as the lease holds, and SQLite would look through all that wait instead.
         for part in _parts(ids):
             connection.execute(
-                update(DELIVERY)
-                .where(DELIVERY.c.id.in_(part), DELIVERY.c.state == "waiting")
-                .values(state=state, outcome=outcome, finished_at=now)
+                update(DELIVERY).where(DELIVERY.c.id.in_(part)).values(state=state, outcome=outcome, finished_at=now)
             )
 
     def _release(
@@ -345,9 +372,10 @@ class Deliveries:
     ) -> None:
         """Drop the lease; clear the wait, or begin a new one for what came since the claim."""
         oldest = connection.scalar(
-            select(func.min(DELIVERY.c.received_at)).where(
-                DELIVERY.c.subject == claim.subject, DELIVERY.c.state == "waiting"
-            )
+            select(DELIVERY.c.received_at)
+            .where(DELIVERY.c.subject == claim.subject, DELIVERY.c.state == "waiting")
+            .order_by(DELIVERY.c.id)
+            .limit(1)
         )
         moved = row.due_at is not None and row.due_at != claim.due_seen
         due_at = row.due_at if moved else now
@@ -412,15 +440,15 @@ class Deliveries:
 
     # --- what became of each ------------------------------------------------
 
-    def listed(self, guid: str | None = None, state: str | None = None, limit: int = 1000) -> list[DeliveryRow]:
+    def listed(self, guid: str | None = None, state: str | None = None, limit: int = 1000) -> list[Delivery]:
         """List the newest ``limit`` deliveries, oldest first, without their bodies."""
-        query = select(*LISTED).order_by(DELIVERY.c.id.desc()).limit(limit)
+        query = select(DELIVERY).order_by(DELIVERY.c.id.desc()).limit(limit)
         if guid is not None:
             query = query.where(DELIVERY.c.guid == guid)
         if state is not None:
             query = query.where(DELIVERY.c.state == state)
         with self._database.read() as session:
-            rows = [DeliveryRow(**row) for row in session.connection().execute(query).mappings()]
+            rows = [Delivery(**row) for row in session.connection().execute(query).mappings()]
         return rows[::-1]
 
     def retry(self, guid: str | None = None, *, now: float | None = None) -> list[str]:
@@ -429,7 +457,7 @@ class Deliveries:
         One whose body was dropped stays failed.
         """
         at = time.time() if now is None else now
-        failed = [DELIVERY.c.state == "failed", DELIVERY.c.body.is_not(None)]
+        failed = [DELIVERY.c.state == "failed", exists().where(BODY.c.delivery_id == DELIVERY.c.id)]
         if guid is not None:
             failed.append(DELIVERY.c.guid == guid)
         addressed = select(DELIVERY.c.subject, func.max(DELIVERY.c.installation_id)).where(*failed)
@@ -448,18 +476,15 @@ class Deliveries:
 
     def drop_bodies(self, before: float) -> int:
         """Drop the bodies of deliveries that came before ``before`` and no longer wait; return how many."""
-        pick = (
-            select(DELIVERY.c.id)
-            .where(DELIVERY.c.body.is_not(None), DELIVERY.c.received_at < before, DELIVERY.c.state != "waiting")
-            .limit(BATCH)  # short transactions: the door writes in between
-        )
+        waits = exists().where(DELIVERY.c.id == BODY.c.delivery_id, DELIVERY.c.state == "waiting")
+        pick = select(BODY.c.delivery_id).where(BODY.c.received_at < before, ~waits).limit(BATCH)
+        drop = delete(BODY).where(BODY.c.delivery_id.in_(pick.scalar_subquery())).returning(BODY.c.delivery_id)
         total = 0
-        while True:
+        while True:  # in short transactions: the door writes in between
             with self._database.write() as session:
-                drop = update(DELIVERY).where(DELIVERY.c.id.in_(pick.scalar_subquery())).values(body=None)
-                dropped = session.connection().execute(drop.returning(DELIVERY.c.id)).all()
-            total += len(dropped)
-            if len(dropped) < BATCH:
+                dropped = len(session.connection().execute(drop).all())
+            total += dropped
+            if dropped < BATCH:
                 return total
 
 

@@ -20,6 +20,7 @@ def upgrade() -> None:
     _change()
     _correction()
     _delivery()
+    _delivery_body()
     _person()
     _repository()
     _subject()
@@ -114,19 +115,22 @@ def _delivery() -> None:
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("outcome", sa.String(), nullable=True),
         sa.Column("finished_at", sa.Double(), nullable=True),
-        sa.Column("body", sa.LargeBinary(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_delivery")),
         sa.UniqueConstraint("guid", name=op.f("uq_delivery_guid")),
     )
-    op.create_index(
-        "ix_delivery_body_kept",
-        "delivery",
-        ["received_at"],
-        sqlite_where=sa.text("body IS NOT NULL"),
-        postgresql_where=sa.text("body IS NOT NULL"),
-    )
     op.create_index(op.f("ix_delivery_state_received_at"), "delivery", ["state", "received_at"])
     op.create_index(op.f("ix_delivery_subject_state"), "delivery", ["subject", "state"])
+
+
+def _delivery_body() -> None:
+    op.create_table(
+        "delivery_body",
+        sa.Column("delivery_id", SERIAL, autoincrement=False, nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("delivery_id", name=op.f("pk_delivery_body")),
+    )
+    op.create_index(op.f("ix_delivery_body_received_at"), "delivery_body", ["received_at"])
 
 
 def _person() -> None:

@@ -228,21 +228,13 @@ class Policy(_Section):
     sensitivity: Sensitivity = "cautious"
     """The promised share of people's pull requests labelled by error: 0.1 %, 0.5 % or 1 %."""
     labels: Labels = Labels()
-    """The labels that the App may set."""
     exempt: Exempt = Exempt()
-    """Whom the App never judges in public."""
     disclosure: Disclosure = Disclosure()
-    """The repository's rule on stating the use of an agent."""
     burst: Burst = Burst()
-    """When the acts of one person are a flood, and what then happens."""
     limits: Limits = Limits()
-    """Bounds on what one newcomer may have open."""
     probe: Probe = Probe()
-    """One question to the author about their own diff."""
     contact: Contact = Contact()
-    """How people can reach the maintainers."""
     digest: Digest = Digest()
-    """The weekly summary."""
 
     @property
     def alpha(self) -> float:

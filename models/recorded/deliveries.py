@@ -297,10 +297,10 @@ class Deliveries:
         nudges: Sequence[Addressed] = (),
         nudge_due: float | None = None,
     ) -> float | None:
-        """Mark the claim's deliveries done with their outcomes (id: outcome) and let the subject go, in one transaction.
+        """Mark the claim's deliveries done and let the subject go, in one transaction.
 
-        What arrived meanwhile goes on waiting; ``nudges`` begin to wait until ``nudge_due`` (now when ``None``).
-        Returns the due time of what still waits for this subject.
+        ``outcomes`` maps a delivery's id to its outcome. What arrived meanwhile goes on waiting; ``nudges`` begin to
+        wait until ``nudge_due`` (now when ``None``). Returns the due time of what still waits for this subject.
 
         Raises
         ------

@@ -24,7 +24,7 @@ def create_app(world: World | None = None) -> Gate:
     if world is None:
         named = os.environ.get(SEED)
         world = World.from_json(Path(named).read_bytes()) if named else World()
-    app = FastAPI(title="A stand-in for GitHub", openapi_url=None, lifespan=_lifespan)
+    app = FastAPI(title="A stand-in for GitHub", openapi_url=None, redirect_slashes=False, lifespan=_lifespan)
     gate = Gate(app, app.state)
     first = world.to_json()
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from standin.call import Answer, Call, Called, Refused
 from standin.graphql_text import Field, NotGraphQL, asked
 from standin.shapes import node, time
-from standin.world import Person, World
+from standin.world import Person, World, sha
 
 router: Final = APIRouter()
 NODES_MOST: Final = 100
@@ -29,6 +29,7 @@ class Sent:
     """A pull request of a person, here or elsewhere, as the author query shows it."""
 
     repo: str
+    repo_id: int
     number: int
     created_at: datetime
     state: str
@@ -49,6 +50,7 @@ class Sent:
             "url": f"https://github.com/{self.repo}/pull/{self.number}",
             "repository": {
                 "nameWithOwner": self.repo,
+                "databaseId": self.repo_id,
                 "name": name,
                 "owner": {"login": owner, "__typename": "User"},
                 "isPrivate": False,
@@ -59,7 +61,15 @@ class Sent:
 def sent_by(world: World, person: Person) -> list[Sent]:
     """List every pull request that a person sent, oldest first."""
     found = [
-        Sent(one.repo, one.number, one.created_at, _state(one.state, merged=one.merged), one.merged, one.base)
+        Sent(
+            one.repo,
+            _id_of(world, one.repo),
+            one.number,
+            one.created_at,
+            _state(one.state, merged=one.merged),
+            one.merged,
+            one.base,
+        )
         for one in person.pulls
     ]
     for repository in world.repositories:
@@ -68,8 +78,23 @@ def sent_by(world: World, person: Person) -> list[Sent]:
             if pull is not None and (thread.author or "").casefold() == person.login.casefold():
                 merged = pull.merged_at is not None
                 state = _state(thread.state, merged=merged)
-                found.append(Sent(repository.full_name, thread.number, thread.created_at, state, merged, pull.base_ref))
+                found.append(
+                    Sent(
+                        repository.full_name,
+                        repository.id,
+                        thread.number,
+                        thread.created_at,
+                        state,
+                        merged,
+                        pull.base_ref,
+                    )
+                )
     return sorted(found, key=lambda one: one.created_at)
+
+
+def _id_of(world: World, full_name: str) -> int:
+    known = world.repository(full_name)
+    return known.id if known else int(sha(full_name)[:8], 16)
 
 
 def _state(state: str, *, merged: bool) -> str:

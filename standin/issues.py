@@ -143,6 +143,17 @@ async def _names(call: Call) -> list[str]:
     return [str(one.get("name", "")) if isinstance(one, dict) else str(one) for one in names]
 
 
+@router.delete("/issues/{number:int}/labels")
+@router.delete("/issues/{number:int}/labels/")
+async def remove_labels(call: Called, owner: str, repo: str, number: int) -> Response:
+    """Take every label off: what a name that vanishes from the address would do."""
+    found = call.repository(owner, repo, *WRITE)
+    thread = call.thread(found, number)
+    for name in list(thread.labels):
+        take_label(stage(call, found), thread, name)
+    return Response(status_code=204)
+
+
 @router.delete("/issues/{number:int}/labels/{name:path}")
 async def remove_label(call: Called, owner: str, repo: str, number: int, name: str) -> Answer:
     """Take a label off; an absent one is not found."""

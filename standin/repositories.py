@@ -23,29 +23,37 @@ async def repository(call: Called, owner: str, repo: str) -> Answer:
     return Answer(full_repository(call.url, call.world, call.repository(owner, repo, "metadata=read")))
 
 
+@router.get("/repos/{owner}/{repo}/contents")
 @router.get("/repos/{owner}/{repo}/contents/{path:path}")
-async def contents(call: Called, owner: str, repo: str, path: str) -> Response:
-    """Read a file or list a folder of the default branch, the only one that has contents here."""
+async def contents(call: Called, owner: str, repo: str, path: str = "") -> Response:
+    """Read a file or list a folder of the default branch, or as of the head of a pull request."""
     found = call.repository(owner, repo, "contents=read")
-    ref = call.request.query_params.get("ref", found.default_branch)
-    if ref.removeprefix("refs/heads/") not in {found.default_branch, "HEAD"}:
-        raise Refused(404, f"No commit found for the ref {ref}")
+    files = _files(found, call.request.query_params.get("ref") or "HEAD")
     path = path.strip("/")
-    if path in found.files:
-        text = found.files[path]
+    if path in files:
+        text = files[path]
         if "raw" in call.request.headers.get("accept", ""):
             return PlainTextResponse(text, media_type="application/vnd.github.raw+json; charset=utf-8")
         return Answer(file(call.url, found, path, text))
-    entries = _entries(found, path)
+    entries = _entries(files, path)
     if not entries:
         raise Refused(404, "Not Found")
     return Answer([file(call.url, found, entry, None, kind) for entry, kind in sorted(entries.items())])
 
 
-def _entries(repo: Repository, folder: str) -> dict[str, str]:
+def _files(repo: Repository, ref: str) -> dict[str, str]:
+    if ref.removeprefix("refs/heads/") in {repo.default_branch, "HEAD"}:
+        return repo.files
+    for thread in repo.threads:
+        if thread.pull is not None and ref == thread.pull.head_sha:
+            return {**repo.files, **thread.pull.tree}
+    raise Refused(404, f"No commit found for the ref {ref}")
+
+
+def _entries(files: dict[str, str], folder: str) -> dict[str, str]:
     prefix = f"{folder}/" if folder else ""
     entries: dict[str, str] = {}
-    for path in repo.files:
+    for path in files:
         if path.startswith(prefix):
             first, deeper, _ = path.removeprefix(prefix).partition("/")
             entries[prefix + first] = "dir" if deeper else "file"

@@ -157,7 +157,10 @@ class Event(_Seeded):
 
 @dataclass(slots=True)
 class Pull(_Seeded):
-    """What makes a thread a pull request. ``head_repo`` is ``None`` when the fork was deleted."""
+    """What makes a thread a pull request. ``head_repo`` is ``None`` when the fork was deleted.
+
+    ``tree`` holds the files of the head that differ from the default branch: what a read at ``head_sha`` finds.
+    """
 
     head_ref: str = "change"
     head_sha: str = ""
@@ -167,6 +170,7 @@ class Pull(_Seeded):
     merged_at: Time | None = None
     merged_by: str | None = None
     files: list[File] = field(default_factory=list)
+    tree: dict[str, str] = field(default_factory=dict)
     commits: list[Commit] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     review_comments: list[ReviewComment] = field(default_factory=list)

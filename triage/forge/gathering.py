@@ -102,8 +102,8 @@ def read_author(reach: Reach, repository: RepositoryRef, login: str) -> ReadAuth
     return known
 
 
-def read_text(reach: Reach, path: str, kind: str = "text") -> str | None:
-    """Read a file of the default branch; ``None`` when there is none.
+def read_text(reach: Reach, path: str, kind: str = "text", ref: str | None = None) -> str | None:
+    """Read a file of the default branch, or as of ``ref``; ``None`` when there is none.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def read_text(reach: Reach, path: str, kind: str = "text") -> str | None:
         When it is larger than 262,144 bytes: half a file could say the opposite of the whole.
     """
     try:
-        item = reach.get(kind, f"/contents/{quote(path)}").body
+        item = reach.get(kind, f"/contents/{quote(path)}", None if ref is None else {"ref": ref}).body
     except Gone:
         return None
     if not isinstance(item, dict) or item.get("type") != "file":

@@ -101,9 +101,9 @@ class LiveForge:
             raise Unavailable("GitHub's answer is not an object")
         return translate.present(answer.body)
 
-    def text(self, repository: RepositoryRef, path: str) -> str | None:
-        """Read a file of the default branch; ``None`` when there is none, ``Refused`` when it is over 256 KiB."""
-        return gathering.read_text(self._reach(repository), path)
+    def text(self, repository: RepositoryRef, path: str, ref: str | None = None) -> str | None:
+        """Read a file of the default branch, or as of ``ref``; ``Refused`` when it is over 256 KiB."""
+        return gathering.read_text(self._reach(repository), path, ref=ref)
 
     def organisation_text(self, repository: RepositoryRef, path: str) -> str | None:
         """Read a file of the owner's ``.github`` repository; ``None`` when there is none or it is out of reach."""

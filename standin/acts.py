@@ -7,21 +7,9 @@ from typing import Any
 from standin.hooks import Hooks
 from standin.shapes import Shape, account, label, node, repository, user
 from standin.thread_shapes import comment, issue, pull_request
+from standin.threads import Comment, Commit, Event, File, Pull, Review, ReviewComment, Thread, sha
 from standin.timeline_shapes import review, review_comment
-from standin.world import (
-    Comment,
-    Commit,
-    Event,
-    File,
-    Label,
-    Pull,
-    Repository,
-    Review,
-    ReviewComment,
-    Thread,
-    World,
-    sha,
-)
+from standin.world import Label, Repository, World
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from standin import acts
 from standin.call import Called
 from standin.faults import Fault
 from standin.gate import Gate
-from standin.world import Commit, File, Pull, ReviewComment, Thread, Time, World
+from standin.threads import Commit, File, Pull, ReviewComment, Thread, Time
+from standin.world import World
 
 router: Final = APIRouter(prefix="/_standin")
 Doing = Literal[

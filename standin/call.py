@@ -10,8 +10,9 @@ from fastapi import Depends, Request
 from starlette.responses import JSONResponse
 
 from standin.hooks import Hooks
+from standin.threads import Thread
 from standin.tokens import Caller
-from standin.world import Installation, Person, Repository, Thread, World
+from standin.world import Installation, Person, Repository, World
 
 T = TypeVar("T")
 

@@ -10,7 +10,8 @@ from fastapi import APIRouter
 from standin.call import Answer, Call, Called, Refused
 from standin.graphql_text import Field, NotGraphQL, asked
 from standin.shapes import node, time
-from standin.world import Person, World, sha
+from standin.threads import sha
+from standin.world import Person, World
 
 router: Final = APIRouter()
 NODES_MOST: Final = 100

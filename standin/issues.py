@@ -10,8 +10,9 @@ from standin.acts import Stage, make_label, put_label, reword, say, set_lock, ta
 from standin.call import Answer, Call, Called, Refused
 from standin.shapes import label, labels
 from standin.thread_shapes import comment, issue
+from standin.threads import Comment, Thread
 from standin.timeline_shapes import timeline
-from standin.world import Comment, Repository, Thread
+from standin.world import Repository
 
 router: Final = APIRouter(prefix="/repos/{owner}/{repo}")
 READ: Final = ("issues=read", "pull_requests=read")

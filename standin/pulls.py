@@ -6,8 +6,8 @@ from fastapi import APIRouter
 
 from standin.call import Answer, Called
 from standin.thread_shapes import changed_file, pull_in_list, pull_request
+from standin.threads import Pull
 from standin.timeline_shapes import commit, review, review_comment
-from standin.world import Pull
 
 router: Final = APIRouter(prefix="/repos/{owner}/{repo}/pulls")
 FILES_MOST: Final = 3000

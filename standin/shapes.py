@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from standin.world import Installation, Label, Person, Repository, World, sha
+from standin.threads import sha
+from standin.world import Installation, Label, Person, Repository, World
 
 Shape = dict[str, Any]
 WEB: Final = "https://github.com"

@@ -5,7 +5,8 @@ from typing import Final
 
 from standin.call import role_of
 from standin.shapes import WEB, Shape, account, app, labels, node, repository, time
-from standin.world import Comment, File, Pull, Repository, Thread, World, sha
+from standin.threads import Comment, File, Pull, Thread, sha
+from standin.world import Repository, World
 
 NO_REACTIONS: Final = ("total_count", "+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 

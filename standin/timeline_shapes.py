@@ -6,7 +6,8 @@ from typing import Final
 
 from standin.shapes import WEB, Shape, account, app, node, time
 from standin.thread_shapes import association, comment, reactions
-from standin.world import CheckRun, Commit, Event, Pull, Repository, Review, ReviewComment, Thread, World, sha
+from standin.threads import Commit, Event, Pull, Review, ReviewComment, Thread, sha
+from standin.world import CheckRun, Repository, World
 
 
 def _git(one: Commit) -> tuple[Shape, Shape]:

@@ -4,15 +4,14 @@ Also the format of a seed: ``World.from_json`` reads one JSON object whose keys 
 refused. Ids that a seed leaves out are given in order of appearance, so the same seed always gets the same ids.
 """
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, TypeAdapter
+from pydantic import TypeAdapter
 
-LONG_AGO: Final = datetime(2015, 1, 1, tzinfo=UTC)
+from standin.threads import LONG_AGO, Pull, Seeded, Thread, Time, sha
+
 ALL_PERMISSIONS: Final = {
     "metadata": "read",
     "contents": "read",
@@ -23,27 +22,8 @@ ALL_PERMISSIONS: Final = {
 }
 
 
-def _in_utc(value: datetime) -> datetime:
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-Time = Annotated[datetime, AfterValidator(_in_utc)]
-
-
-def sha(*parts: object) -> str:
-    """Make a commit's or blob's id from what it stands for: 40 hexadecimal digits."""
-    return hashlib.sha1("\0".join(map(str, parts)).encode(), usedforsecurity=False).hexdigest()
-
-
-class _Seeded:
-    """Refuses keys that a seed misspells."""
-
-    __slots__ = ()
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-
 @dataclass(slots=True)
-class PastPull(_Seeded):
+class PastPull(Seeded):
     """A pull request that a person sent to a repository outside this world."""
 
     repo: str
@@ -55,7 +35,7 @@ class PastPull(_Seeded):
 
 
 @dataclass(slots=True)
-class Person(_Seeded):
+class Person(Seeded):
     """An account. ``type`` is ``User``, ``Bot`` or ``Organization``."""
 
     login: str
@@ -68,7 +48,7 @@ class Person(_Seeded):
 
 
 @dataclass(slots=True)
-class Label(_Seeded):
+class Label(Seeded):
     """A label of a repository; names are the same in any case of letters."""
 
     name: str
@@ -78,128 +58,7 @@ class Label(_Seeded):
 
 
 @dataclass(slots=True)
-class File(_Seeded):
-    """One file of a diff; ``patch`` is its hunks, ``None`` for a binary or too large one."""
-
-    path: str
-    status: str = "modified"
-    additions: int = 0
-    deletions: int = 0
-    patch: str | None = None
-    previous: str | None = None
-
-
-@dataclass(slots=True)
-class Commit(_Seeded):
-    """One commit; ``author`` is the login that GitHub matched to the e-mail address, or ``None``."""
-
-    message: str = "Change"
-    authored_at: Time = LONG_AGO
-    committed_at: Time | None = None
-    author: str | None = None
-    name: str = "Somebody"
-    email: str = "somebody@users.noreply.github.com"
-    sha: str = ""
-
-
-@dataclass(slots=True)
-class Comment(_Seeded):
-    """A comment on a thread; ``author`` is ``None`` for a deleted account."""
-
-    author: str | None
-    body: str
-    created_at: Time
-    id: int = 0
-    updated_at: Time | None = None
-    association: str | None = None
-    by_app: bool = False
-    minimized: str | None = None
-
-
-@dataclass(slots=True)
-class Review(_Seeded):
-    """A review; ``state`` as GitHub writes it: ``APPROVED``, ``CHANGES_REQUESTED``, ``COMMENTED``."""
-
-    author: str | None
-    submitted_at: Time
-    body: str = ""
-    state: str = "COMMENTED"
-    id: int = 0
-
-
-@dataclass(slots=True)
-class ReviewComment(_Seeded):
-    """A comment on a line of the diff; ``in_reply_to`` is the id of the first comment of its thread."""
-
-    author: str | None
-    body: str
-    created_at: Time
-    path: str
-    line: int | None = 1
-    diff_hunk: str = "@@ -1 +1 @@"
-    in_reply_to: int | None = None
-    review: int | None = None
-    id: int = 0
-
-
-@dataclass(slots=True)
-class Event(_Seeded):
-    """What the timeline shows beside comments, reviews and commits: ``labeled``, ``closed``, ``renamed`` and so on."""
-
-    event: str
-    actor: str | None
-    at: Time
-    label: str | None = None
-    by_app: bool = False
-    id: int = 0
-    was: str | None = None
-
-
-@dataclass(slots=True)
-class Pull(_Seeded):
-    """What makes a thread a pull request. ``head_repo`` is ``None`` when the fork was deleted.
-
-    ``tree`` holds the files of the head that differ from the default branch: what a read at ``head_sha`` finds.
-    """
-
-    head_ref: str = "change"
-    head_sha: str = ""
-    head_repo: str | None = ""
-    base_ref: str = "main"
-    draft: bool = False
-    merged_at: Time | None = None
-    merged_by: str | None = None
-    files: list[File] = field(default_factory=list)
-    tree: dict[str, str] = field(default_factory=dict)
-    commits: list[Commit] = field(default_factory=list)
-    reviews: list[Review] = field(default_factory=list)
-    review_comments: list[ReviewComment] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Thread(_Seeded):
-    """An issue, or with ``pull`` a pull request. ``association`` of ``None`` is derived from roles and merged work."""
-
-    number: int
-    author: str | None
-    created_at: Time
-    title: str = "A change"
-    body: str | None = None
-    id: int = 0
-    state: Literal["open", "closed"] = "open"
-    association: str | None = None
-    updated_at: Time | None = None
-    closed_at: Time | None = None
-    locked: bool = False
-    by_app: bool = False
-    labels: list[str] = field(default_factory=list)
-    comments: list[Comment] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    pull: Pull | None = None
-
-
-@dataclass(slots=True)
-class CheckRun(_Seeded):
+class CheckRun(Seeded):
     """A report on a commit."""
 
     name: str
@@ -213,7 +72,7 @@ class CheckRun(_Seeded):
 
 
 @dataclass(slots=True)
-class Repository(_Seeded):
+class Repository(Seeded):
     """A repository. ``files`` are those of the default branch; ``roles`` maps logins to role names.
 
     ``installation`` left out is the one on the owner's account; 0 keeps the repository outside of all.
@@ -253,7 +112,7 @@ class Repository(_Seeded):
 
 
 @dataclass(slots=True)
-class Installation(_Seeded):
+class Installation(Seeded):
     """The App on an account."""
 
     id: int
@@ -263,7 +122,7 @@ class Installation(_Seeded):
 
 
 @dataclass(slots=True)
-class App(_Seeded):
+class App(Seeded):
     """The App. With a ``public_key`` (PEM) its JSON web tokens are verified, else any is accepted.
 
     With ``webhook_url`` and ``webhook_secret`` the stand-in sends what ``events`` lists (empty: everything).
@@ -288,7 +147,7 @@ class App(_Seeded):
 
 
 @dataclass(slots=True)
-class World(_Seeded):
+class World(Seeded):
     """All of it. ``tokens`` maps personal tokens to logins; ``manifest_codes`` lists codes that can be converted once.
 
     ``url`` is the address that answers name themselves by; ``None``: the address that was asked. ``rate_limit`` is in

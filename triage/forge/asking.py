@@ -111,7 +111,7 @@ class Asker:
             question = self._redirected(question, answer.headers.get("location", ""))
             if repository is not None:
                 self._same_repository(kind, question.url, credentials, repository)
-        raise Unavailable("GitHub redirects in a circle")
+        raise Unreachable("GitHub redirects in a circle")
 
     def _once(self, kind: str, question: Question, credentials: Credentials) -> Answer:
         authorization = credentials.authorization()
@@ -135,7 +135,7 @@ class Asker:
         target = urljoin(path, location)
         parts = urlsplit(target)
         if not location or (parts.scheme, parts.netloc) != (base.scheme, base.netloc):
-            raise Unavailable("GitHub redirects to another host: check LIVEFIRST_GITHUB_API_URL")
+            raise Unreachable("GitHub redirects to another host: check LIVEFIRST_GITHUB_API_URL")
         return Question(question.verb, target, None if parts.query else question.query, question.body)
 
     def _same_repository(self, kind: str, url: str, credentials: Credentials, repository: RepositoryRef) -> None:

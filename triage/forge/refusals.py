@@ -31,7 +31,7 @@ class Limited(Unavailable):
 
 
 class Unreachable(Unavailable):
-    """No answer at all: refused, cut or too slow."""
+    """Nobody answers there: refused, too slow, or sent on to nowhere. Asking again at once is no use."""
 
 
 class Unaccepted(Unavailable):

@@ -24,6 +24,8 @@ from sqlalchemy.engine import URL, make_url
 
 from models.recorded.database import Database
 
+pytest_plugins = ["plugins_github", "plugins_node"]
+
 POSTGRES_ABSENT: Final = "PostgreSQL was not found"
 POSTGRES_MEND: Final = "install postgresql or set LIVEFIRST_TEST_POSTGRES"
 REDIS_ABSENT: Final = "Redis was not found; start redis-server or set LIVEFIRST_TEST_REDIS"

@@ -1,8 +1,8 @@
 """Fresh databases for the tests: SQLite always, PostgreSQL and Redis where they are found.
 
 PostgreSQL is the server of ``LIVEFIRST_TEST_POSTGRES`` (a URL whose user may create databases), else one that runs on
-this machine, else one started in a temporary folder from an installed ``postgres``; else its tests skip and the last
-line of the run says so.
+this machine, else one started in a temporary folder from an installed ``postgres``; else (or when the setting is
+``none``) its tests skip and the last line of the run says so.
 """
 
 import contextlib
@@ -136,6 +136,8 @@ def _started() -> PostgresServer | None:
 
 def _find() -> PostgresServer | None:
     named = os.environ.get("LIVEFIRST_TEST_POSTGRES")
+    if named == "none":
+        return None
     if named:  # a wrong address must fail loudly, not skip
         address = make_url(named).set(drivername="postgresql+psycopg")
         return PostgresServer(address if address.database else address.set(database="postgres"))

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
+from plugins_github import AppKey
 
 from standin.app import create_app
 from standin.faults import Fault
@@ -65,22 +64,7 @@ class GitHub:
 
 
 @pytest.fixture(scope="session")
-def private_key() -> rsa.RSAPrivateKey:
-    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-
-@pytest.fixture(scope="session")
-def pem(private_key: rsa.RSAPrivateKey) -> str:
-    return private_key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
-    ).decode()
-
-
-@pytest.fixture(scope="session")
-def served(private_key: rsa.RSAPrivateKey) -> Iterator[GitHub]:
-    public = private_key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
+def served(app_key: AppKey) -> Iterator[GitHub]:
     gate = create_app(World())
     server = uvicorn.Server(
         uvicorn.Config(gate, host="127.0.0.1", port=0, log_level="error", ws="none", timeout_graceful_shutdown=1)
@@ -91,9 +75,14 @@ def served(private_key: rsa.RSAPrivateKey) -> Iterator[GitHub]:
         assert thread.is_alive()
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
-    yield GitHub(f"http://127.0.0.1:{port}", gate, public.decode())
+    yield GitHub(f"http://127.0.0.1:{port}", gate, app_key.public)
     server.should_exit = True
     thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def pem(app_key: AppKey) -> str:
+    return app_key.private
 
 
 @pytest.fixture

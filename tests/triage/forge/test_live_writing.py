@@ -240,19 +240,27 @@ def test_a_token_refused_in_mid_job_is_renewed_once(github: Any, forge: LiveForg
     assert github.counted["token"] == 3
 
 
-def test_one_token_serves_many_requests_and_threads(github: Any, forge: LiveForge) -> None:
+def test_threads_share_a_token_and_no_connection(github: Any, forge: LiveForge) -> None:
+    numbers = {7: "someone", 3: "three", 4: "four"}
+    for number, label in numbers.items():
+        github.repository.thread(number).labels = [label]
+        github.repository.labels.append(Label(label))
     start = threading.Barrier(8)
 
-    def ask(one: int) -> tuple[int, bool]:
+    connections = []
+
+    def ask(one: int) -> list[tuple[int, frozenset[str]]]:
         start.wait()
-        number = (7, 3, 4)[one % 3]
-        files = forge.changes(WIDGETS, number).files
-        return number, bool(files)
+        asked = [list(numbers)[(one + turn) % 3] for turn in range(12)]
+        found = [(number, forge.present(WIDGETS, number).labels) for number in asked]
+        connections.append(forge._wires._mine.wire[1])  # PyGithub keeps the request on it while it is sent
+        return found
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(ask, range(8)))
-    assert answers == [(number, number == 7) for number in ((7, 3, 4)[one % 3] for one in range(8))]
-    assert github.counted["token"] == 1
+        answers = [pair for found in pool.map(ask, range(8)) for pair in found]
+    assert [pair for pair in answers if pair[1] != {numbers[pair[0]]}] == []
+    assert len(set(map(id, connections))) == 8
+    assert github.counted == Counter(token=1, present=96)
 
 
 def test_every_request_is_counted_by_its_kind(github: Any, forge: LiveForge) -> None:
@@ -278,6 +286,7 @@ def test_no_secret_and_no_body_is_said_or_logged(
     github: Any, forge: LiveForge, by_token: LiveForge, pem: str, caplog: pytest.LogCaptureFixture, no_pauses: None
 ) -> None:
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="github")  # as PyGithub's own switch for debugging does
     said = []
     for shape in (
         "forbidden",

@@ -4,6 +4,7 @@ The body decides before the headers, and the headers before the status: a missin
 the hour looks like a limit, and a limit comes as 403, as 429 or as 200. Nothing of a body is repeated in a message.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -21,7 +22,7 @@ LONGEST_CODE: Final = 40
 
 _GONE: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS})
 _SUSPENDED: Final = ("has been suspended", "installation is suspended")
-_READ_ONLY: Final = ("locked", "archived", "read-only")
+_READ_ONLY: Final = re.compile(r"\b(?:locked|archived|read-only)\b")
 _PERMISSION: Final = ("not accessible by", "must have", "not permitted", "permission", "not allowed", "blocked", "saml")
 _LIMIT: Final = ("rate limit", "abuse detection")
 
@@ -51,8 +52,8 @@ def refusal(status: int, headers: Mapping[str, str], body: object, now: datetime
     if status in {HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS}:
         return _forbidden(status, headers, message, now)
     if status in _GONE:
-        if "locked" in message:
-            return ReadOnly("the thread is locked")
+        if _READ_ONLY.search(message):
+            return ReadOnly("the thread is locked or the repository is archived")
         return Gone(f"GitHub has no such thing, or it is out of the App's reach ({status})")
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT:
         return Unavailable(f"GitHub is not well ({status})", _retry_after(headers, now))
@@ -90,7 +91,7 @@ def _forbidden(status: int, headers: Mapping[str, str], message: str, now: datet
     if _names(message, _SUSPENDED):
         return Suspended("the installation is suspended")
     if not _names(message, _LIMIT):
-        if status == HTTPStatus.FORBIDDEN and _names(message, _READ_ONLY):
+        if status == HTTPStatus.FORBIDDEN and _READ_ONLY.search(message):
             return ReadOnly("the thread is locked or the repository is archived")
         if status == HTTPStatus.FORBIDDEN and _names(message, _PERMISSION):
             return Forbidden("the App may not do this: a permission is missing (403)")

@@ -12,38 +12,16 @@ from triage.forge.port import RepositoryRef
 
 WIDGETS = RepositoryRef(70, 42, "acme/widgets")
 AT = "2026-11-30T10:00:00Z"
+FIELDS = (
+    "filename patch commit author committer date email message event actor user created_at comments login pullRequests "
+    "nodes totalCount repository owner here labels name createdAt merged body id in_reply_to_id type state issueCount"
+).split()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.just(AT),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "filename",
-                    "patch",
-                    "commit",
-                    "author",
-                    "committer",
-                    "date",
-                    "email",
-                    "message",
-                    "event",
-                    "actor",
-                    "user",
-                ]
-                + [
-                    "created_at",
-                    "comments",
-                    "login",
-                    "pullRequests",
-                    "nodes",
-                    "totalCount",
-                    "repository",
-                    "owner",
-                    "here",
-                ]
-                + ["labels", "name", "data", "createdAt", "merged", "body", "id", "in_reply_to_id", "type", "state"]
-            ),
+            st.sampled_from(FIELDS),
             inner,
             max_size=4,
         )
@@ -54,9 +32,8 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_any_json_is_translated(value: Any) -> None:
-    items = translate.objects(
-        [value, {"event": value, "created_at": AT}, {"event": "line-commented", "comments": value}]
-    )
+    remarks = {"event": "line-commented", "comments": value}
+    items = translate.objects([value, {"event": value, "created_at": AT}, remarks])
     translate.files(items)
     translate.commits(items)
     translate.timeline(items, "someone")
@@ -106,7 +83,6 @@ def test_answers_share_the_thread_of_the_remark_that_they_answer() -> None:
             "created_at": AT,
             "user": None,
             "path": "a.py",
-            "line": None,
             "original_line": 3,
             "in_reply_to_id": 5,
         },
@@ -176,15 +152,8 @@ def test_paragraphs_about_ai_are_found_and_others_are_not() -> None:
 
 
 def test_vouch_lists_clear_only_whom_they_name() -> None:
-    assert vouched("ann # nice\n-bob bad\n\n# carl\ngithub:Dan met at a fair\ngitlab:eve\n@fay\n") == {
-        "ann",
-        "dan",
-        "fay",
-    }
-    assert contributors(
-        "@ann, bob@example.org, https://github.com/acme/widgets [x](https://github.com/Carl)", "github.com"
-    ) == {
-        "ann",
-        "carl",
-    }
+    text = "ann # nice\n-bob bad\n\n# carl\ngithub:Dan met at a fair\ngitlab:eve\n@fay\n"
+    assert vouched(text) == {"ann", "dan", "fay"}
+    text = "@ann, bob@example.org, https://github.com/acme/widgets [x](https://github.com/Carl)"
+    assert contributors(text, "github.com") == {"ann", "carl"}
     assert contributors("https://notgithub.com/ann https://git.example.com/Bob", "git.example.com") == {"bob"}

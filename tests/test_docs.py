@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import click
 import pytest
 import typer.main
 import yaml
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from sqlmodel import SQLModel
+from typer.core import TyperGroup
 from webhooks.app import create_app
 
 from models.learned.classifier import load
@@ -103,23 +103,17 @@ def test_every_example_of_a_policy_is_valid() -> None:
         policy.parse(example, source="docs/policy.md")
 
 
-def commands() -> dict[str, click.Command]:
-    group = typer.main.get_command(cli.app)
-    assert isinstance(group, click.Group)
-    return {name: command for name, command in group.commands.items() if not command.hidden}
-
-
 def test_every_command_has_its_heading_options_and_example() -> None:
+    group = typer.main.get_command(cli.app)
+    assert isinstance(group, TyperGroup)
     told = sections("commands.md", 2)
-    known = commands()
-    assert {head for head in told if head.startswith("triage ")} == {f"triage {name}" for name in known}
-    text = page("commands.md")
-    for name, command in known.items():
-        assert f"triage {name}" in "".join(blocks(text, "console")), f"{name}: no example"
+    assert {head for head in told if head.startswith("triage ")} == {f"triage {name}" for name in group.commands}
+    examples = "".join(blocks(page("commands.md"), "console"))
+    for name, command in group.commands.items():
+        assert f"triage {name}" in examples, f"{name}: no example"
         for param in command.params:
-            shown = param.opts[0] if isinstance(param, click.Option) else None
-            if shown is not None and shown != "--help":
-                assert f"`{shown}" in told[f"triage {name}"], f"{name}: {shown} is not explained"
+            if param.param_type_name == "option" and param.name != "help":
+                assert f"- `{param.opts[0]}" in told[f"triage {name}"], f"{name}: {param.opts[0]} is not explained"
 
 
 def test_every_setting_has_its_heading_and_its_default() -> None:

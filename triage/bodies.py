@@ -1,8 +1,8 @@
 """Which few fields of a delivery's body are read, and what is said when one cannot be?
 
-Everything else is skipped while it is parsed, in the parser's own speed (20 microseconds for 25 KB, a third of what
-``json.loads`` takes). A field that is missing, null or of another type is ``None``: unknown. Real bodies often break
-their own schema, so that no more is believed than is used.
+Everything else is skipped while it is parsed, in the parser's own speed (27 microseconds for 25 KB, where
+``json.loads`` alone takes 61). A field that is missing, null or of another type is ``None``: unknown. Real bodies often
+break their own schema, so that no more is believed than is used.
 """
 
 from dataclasses import dataclass

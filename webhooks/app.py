@@ -1,0 +1,115 @@
+"""Everything with a URL, put together: the only place that makes the web application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from starlette.datastructures import MutableHeaders
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from triage import settings as told
+from triage.metrics import BACKLOG, CONTENT_TYPE_LATEST, exposition
+from triage.settings import Settings
+from triage.wiring import House, build
+from webhooks import pages, receive
+from webhooks.session import Sessions
+
+HERE: Final = Path(__file__).parent
+STATIC: Final = "/static"
+
+# Nothing but our own style sheet is loaded, nothing runs, nobody frames the page, and no copy stays behind.
+SEAL: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+log = structlog.get_logger(__name__)
+
+
+def create_app(settings: Settings | None = None, *, house: House | None = None) -> FastAPI:
+    """Make the application; the house is built from the settings when it starts, unless one is given.
+
+    Raises
+    ------
+    SettingsError
+        When no settings are given and those of the environment cannot be used.
+    """
+    given = settings or (house.settings if house is not None else told.load())
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        built = house or build(given)
+        app.state.house = built
+        app.state.sessions = Sessions(built.sign_in_token)
+        await run_in_threadpool(built.start)
+        try:
+            yield
+        finally:
+            await run_in_threadpool(built.stop)
+
+    app = FastAPI(title="Livefirst", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    app.router.routes.append(Route(receive.PATH, receive.Door(), methods=["POST"]))
+    app.router.routes.append(Mount(STATIC, StaticFiles(directory=HERE / "static"), name="static"))
+    app.add_api_route("/healthz", _healthz, methods=["GET"])
+    app.add_api_route("/readyz", _readyz, methods=["GET"])
+    app.add_api_route("/metrics", _metrics, methods=["GET"])
+    app.include_router(pages.router)
+    app.add_exception_handler(pages.SignInNeeded, pages.ask_to_sign_in)
+    app.add_exception_handler(pages.OutOfReach, pages.say_out_of_reach)
+    app.add_middleware(Sealed)
+    return app
+
+
+async def _healthz() -> JSONResponse:
+    return JSONResponse({"status": "alive"})
+
+
+def _readyz(request: Request) -> JSONResponse:
+    """Tell whether deliveries can be stored and worked on; 503 names the parts that fail."""
+    parts = request.app.state.house.ready()
+    failing = [name for name, works in parts.items() if not works]
+    return JSONResponse({"status": "failing" if failing else "ready", "failing": failing}, 503 if failing else 200)
+
+
+def _metrics(request: Request) -> Response:
+    try:
+        request.app.state.house.measure()
+    except Exception:  # noqa: BLE001 - whatever keeps the backlog from being counted, the other figures are known
+        log.warning("backlog not counted")
+        BACKLOG.set(float("nan"))
+    return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
+
+
+class Sealed:
+    """Puts the security headers on every page; the door's answers are for a machine and go without."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive_: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http" or scope["path"] == receive.PATH:
+            await self._app(scope, receive_, send)
+            return
+
+        async def seal(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(SEAL)
+                if not scope["path"].startswith(STATIC):
+                    headers["Cache-Control"] = "no-store"
+            await send(message)
+
+        await self._app(scope, receive_, seal)

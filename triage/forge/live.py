@@ -95,8 +95,15 @@ class LiveForge:
         return gathering.changes(self._reach(repository), number)
 
     def present(self, repository: RepositoryRef, number: int) -> Present:
-        """Read the labels and the state of a pull request or issue: one request."""
-        answer = self._reach(repository).get("present", f"/issues/{number}")
+        """Read the labels and the state of a pull request or issue: one request.
+
+        A second one where a pull request is not shown as an issue, as where issues are switched off.
+        """
+        reach = self._reach(repository)
+        try:
+            answer = reach.get("present", f"/issues/{number}")
+        except Gone:
+            answer = reach.get("present", f"/pulls/{number}")
         if not isinstance(answer.body, dict):
             raise Unavailable("GitHub's answer is not an object")
         return translate.present(answer.body)

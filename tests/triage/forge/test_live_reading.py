@@ -237,6 +237,13 @@ def test_the_present_state_costs_one_request(github: Any, forge: LiveForge) -> N
     assert len(github.asked()) == 1
 
 
+def test_a_pull_request_that_is_not_shown_as_an_issue_is_still_read(github: Any, forge: LiveForge) -> None:
+    github.fail("gone", "*/issues/7")
+    assert forge.present(WIDGETS, 7).labels == {"bug"}
+    with pytest.raises(Gone):
+        forge.present(WIDGETS, 999)
+
+
 def test_an_enterprise_server_answers_below_api_v3(github: Any, pem: str) -> None:
     forge = LiveForge.for_app(9, pem, github.url + "/api/v3", count=github.count, web_url="https://github.example.com")
     opening = forge.opening(WIDGETS, 7, "someone")
@@ -263,7 +270,8 @@ def test_a_redirect_never_leaves_the_host(github: Any, forge: LiveForge) -> None
 def test_a_redirect_never_leaves_the_repository(github: Any, forge: LiveForge) -> None:
     github.world.repositories.append(Repository("acme/other", 43, installation=70))
     for location in ("/repositories/43/issues/1", "/repos/acme/other/issues/1", "/elsewhere"):
-        github.fail("moved_307", "*/issues/7", location=github.url + location)
+        for path in ("*/issues/7", "*/pulls/7"):
+            github.fail("moved_307", path, location=github.url + location)
         with pytest.raises(Gone, match="another repository"):
             forge.present(WIDGETS, 7)
 

@@ -1,5 +1,6 @@
 """GitHub's JSON as facts: whatever is missing is unknown, and nothing crashes."""
 
+import re
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ from triage.forge.port import RepositoryRef
 
 WIDGETS = RepositoryRef(70, 42, "acme/widgets")
 AT = "2026-11-30T10:00:00Z"
-FIELDS = (
+FIELDS = re.findall(
+    r"\w+",
     "filename patch commit author committer date email message event actor user created_at comments login pullRequests "
-    "nodes totalCount repository owner here labels name createdAt merged body id in_reply_to_id type state issueCount"
-).split()
+    "nodes totalCount repository owner here labels name createdAt merged body id in_reply_to_id type state issueCount",
+)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.just(AT),
     lambda inner: (

@@ -34,6 +34,10 @@ WAL_KEPT_BYTES: Final = 64 * 1024 * 1024
 MIGRATION_LOCK: Final = 0x6C697665
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 BEGIN: Final = "livefirst_begin"
+READ: Final = ("BEGIN",)
+# PRAGMA synchronous only takes effect outside a transaction, and stays with the connection.
+WRITE: Final = ("PRAGMA synchronous = FULL", "BEGIN IMMEDIATE")
+WRITE_SOON: Final = ("PRAGMA synchronous = NORMAL", "BEGIN IMMEDIATE")
 
 # https://www.sqlite.org/rescode.html: what may pass without anybody changing this program or its data.
 _SQLITE_PASSING: Final = frozenset(
@@ -61,7 +65,8 @@ class Database:
 
     def __init__(self, engine: Engine, file: Path | None) -> None:
         self._engine = engine
-        self._writer = engine.execution_options(**{BEGIN: "BEGIN IMMEDIATE"})
+        self._writer = engine.execution_options(**{BEGIN: WRITE})
+        self._soon = engine.execution_options(**{BEGIN: WRITE_SOON})
         self._file = file
         self._here = threading.local()
 
@@ -104,18 +109,22 @@ class Database:
                 yield session
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self, *, durable: bool = True) -> Iterator[Session]:
         """Give a session whose work is committed at the end of the block, or undone when an error leaves it.
 
         Nested in the same thread it joins the outer block: several calls of the store are then one transaction. An
-        error must then leave the outer block too.
+        error must then leave the outer block too. Without ``durable`` the commit does not wait for the disk: a crash
+        of this process loses nothing, a power failure may lose it, but never without what was committed later. It is
+        for what would be done again anyway: a lease, what is seen before the delivery is finished.
         """
         with _translated():
             outer: Session | None = getattr(self._here, "session", None)
             if outer is not None:
                 yield outer
                 return
-            with Session(self._writer, expire_on_commit=False) as session, session.begin():
+            with Session(self._writer if durable else self._soon, expire_on_commit=False) as session, session.begin():
+                if self.postgres and not durable:
+                    session.connection().exec_driver_sql("SET LOCAL synchronous_commit = off")
                 self._here.session = session
                 try:
                     yield session
@@ -248,7 +257,8 @@ def _sqlite_engine(address: URL, file: Path) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(connection.get_execution_options().get(BEGIN, "BEGIN"))
+        for statement in connection.get_execution_options().get(BEGIN, READ):
+            connection.exec_driver_sql(statement)
 
     return engine
 

@@ -92,11 +92,24 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How many deliveries wait and how many failed; ``oldest_at`` is when the oldest waiting one came."""
+    """How many deliveries wait and how many failed; ``oldest_at`` is when the oldest waiting one came.
+
+    ``subjects`` counts what waits to be judged, with or without deliveries.
+    """
 
     waiting: int
     failed: int
     oldest_at: float | None
+    subjects: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why ``subjects`` wait although they are due, and since when (seconds since 1970)."""
+
+    reason: str
+    subjects: int
+    since: float | None
 
 
 class Deliveries:
@@ -274,7 +287,7 @@ class Deliveries:
             .order_by(DELIVERY.c.id)
             .limit(CLAIM_LIMIT)
         )
-        with self._database.write() as session:
+        with self._database.write(durable=False) as session:
             connection = session.connection()
             taken = connection.execute(take).one_or_none()
             if taken is None:
@@ -284,7 +297,7 @@ class Deliveries:
 
     def renew(self, claim: Claim, *, until: float) -> bool:
         """Hold a subject until ``until``; ``False`` when another took it."""
-        with self._database.write() as session:
+        with self._database.write(durable=False) as session:
             held = session.connection().execute(_held(claim).values(lease_until=until).returning(SUBJECT.c.key))
             return held.one_or_none() is not None
 
@@ -364,7 +377,9 @@ class Deliveries:
         # By id alone: they wait as long as the lease holds, and SQLite would look through all that wait instead.
         for part in _parts(ids):
             connection.execute(
-                update(DELIVERY).where(DELIVERY.c.id.in_(part)).values(state=state, outcome=outcome, finished_at=now)
+                update(DELIVERY)
+                .where(DELIVERY.c.id.in_(part))
+                .values(state=state, outcome=outcome, finished_at=now, attempts=DELIVERY.c.attempts + 1)
             )
 
     def _release(
@@ -417,7 +432,7 @@ class Deliveries:
             .values(rung_at=now)
             .returning(SUBJECT.c.key, SUBJECT.c.due_at)
         )
-        with self._database.write() as session:
+        with self._database.write(durable=False) as session:
             rung = session.connection().execute(ring).all()
         return [row.key for row in sorted(rung, key=lambda row: (row.due_at, row.key))]
 
@@ -434,11 +449,26 @@ class Deliveries:
             .group_by(DELIVERY.c.state)
         )
         with self._database.read() as session:
-            found = {row.state: (int(row[1]), float(row.oldest)) for row in session.connection().execute(query)}
+            connection = session.connection()
+            found = {row.state: (int(row[1]), float(row.oldest)) for row in connection.execute(query)}
+            due = select(func.count()).select_from(SUBJECT).where(SUBJECT.c.due_at.is_not(None))
+            subjects = connection.execute(due).scalar_one()
         waiting, oldest = found.get("waiting", (0, None))
-        return Backlog(waiting, found.get("failed", (0, None))[0], oldest)
+        return Backlog(waiting, found.get("failed", (0, None))[0], oldest, subjects)
 
     # --- what became of each ------------------------------------------------
+
+    def troubles(self, limit: int = 5) -> list[Trouble]:
+        """Return why subjects that were tried and put back still wait, the commonest reason first."""
+        query = (
+            select(SUBJECT.c.error, func.count(), func.min(SUBJECT.c.waiting_since))
+            .where(SUBJECT.c.due_at.is_not(None), SUBJECT.c.error.is_not(None))
+            .group_by(SUBJECT.c.error)
+            .order_by(func.count().desc(), SUBJECT.c.error)
+            .limit(limit)
+        )
+        with self._database.read() as session:
+            return [Trouble(*row) for row in session.connection().execute(query)]
 
     def listed(self, guid: str | None = None, state: str | None = None, limit: int = 1000) -> list[Delivery]:
         """List the newest ``limit`` deliveries, oldest first, without their bodies."""

@@ -1,7 +1,8 @@
 """What is remembered of repositories, people, threads, acts, verdicts, changes and corrections?
 
 Every call is one transaction; inside ``Database.write`` several calls are one together. Rows come back detached: change
-and save them. Instants are seconds. What is already so is not written again, since a commit costs a flush to the disk.
+and save them. Instants are seconds. What is already so is not written again. What is seen of repositories, people,
+threads and acts does not wait for the disk: it would be seen again, as long as its delivery is not finished.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,6 +23,8 @@ from models.recorded.tables import (
 )
 
 SUPERSEDED: Final = "superseded"
+# What only this program knows of a thread: no delivery tells it again.
+OURS: Final = ("labelled", "kept_off", "comment_id", "reopened")
 BATCH: Final = 500
 LIMIT: Final = 2000
 
@@ -101,8 +104,10 @@ class Store:
         """Store the whole row of a thread, new or known."""
         values = _values(row)
         known = self.thread(row.repository_id, row.number)
-        if known is None or _values(known) != values:
-            with self._database.write() as session:
+        before = {} if known is None else _values(known)
+        if before != values:
+            ours = any(before.get(name) != values[name] for name in OURS)
+            with self._database.write(durable=ours) as session:
                 self._save(session, _table(ThreadRow), values)
 
     def threads_by_sha(self, repository_id: int, sha: str) -> list[ThreadRow]:
@@ -141,7 +146,7 @@ class Store:
             return 0
         table = _table(ActRow)
         insert = self._database.insert(table).on_conflict_do_nothing(index_elements=["key"]).returning(table.c.id)
-        with self._database.write() as session:
+        with self._database.write(durable=False) as session:
             # In order of key: two processes that add the same acts wait for each other, never both.
             return len(session.connection().execute(insert, sorted(values, key=lambda one: str(one["key"]))).all())
 
@@ -192,7 +197,7 @@ class Store:
         A change that is wanted already stays as it is; one that the thread's new verdict no longer wants is refused as
         superseded.
         """
-        with self._database.write() as session:
+        with self._database.write(durable=bool(changes)) as session:
             table = _table(VerdictRow)
             stored = table.insert().values(_values(verdict, without="id")).returning(table.c.id)
             verdict_id = int(session.connection().execute(stored).scalar_one())
@@ -226,6 +231,24 @@ class Store:
             query = query.where(VerdictRow.person_id == person_id)
         with self._database.read() as session:
             return session.exec(query.order_by(col(VerdictRow.at).desc(), col(VerdictRow.id).desc()).limit(1)).first()
+
+    def verdicts(self, ids: Sequence[int]) -> dict[int, VerdictRow]:
+        """Return verdicts by id."""
+        found: dict[int, VerdictRow] = {}
+        with self._database.read() as session:
+            for part in range(0, len(ids), LIMIT):
+                query = select(VerdictRow).where(col(VerdictRow.id).in_(ids[part : part + LIMIT]))
+                found |= {row.id: row for row in session.exec(query) if row.id is not None}
+        return found
+
+    def want(self, changes: Sequence[ChangeRow], thread: ThreadRow) -> None:
+        """Store changes that no verdict stands behind (a flood reached an issue), with their thread."""
+        with self._database.write() as session:
+            known = {_change(row) for row in self._wanted(session, changes, (thread.repository_id, thread.number))}
+            new = [_values(row, without="id") for row in changes if _change(row) not in known]
+            if new:
+                session.connection().execute(_table(ChangeRow).insert(), new)
+            self._save(session, _table(ThreadRow), _values(thread))
 
     def wanted(self, repository_id: int, number: int) -> list[ChangeRow]:
         """Return the changes that a thread still wants, in the order in which they were wanted."""
@@ -284,7 +307,7 @@ class Store:
             return known
         table = _table(kind)
         insert = self._database.insert(table).on_conflict_do_update(index_elements=["id"], set_=values)
-        with self._database.write() as session:
+        with self._database.write(durable=False) as session:
             session.connection().execute(insert, _values(row))
             return session.get_one(kind, key, populate_existing=True)
 

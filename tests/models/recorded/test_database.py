@@ -140,13 +140,25 @@ def test_twenty_threads_write(database: Database) -> None:
 
 
 def test_commits_are_flushed(database: Database) -> None:
-    with database.write() as session:
-        if database.postgres:
-            assert session.connection().scalar(text("SHOW synchronous_commit")) == "on"
-        else:
-            assert session.connection().scalar(text("PRAGMA journal_mode")) == "wal"
-            assert session.connection().scalar(text("PRAGMA synchronous")) == 2  # FULL
-            assert session.connection().scalar(text("PRAGMA foreign_keys")) == 1
+    """Also on a connection that made one before which was not."""
+
+    def promise(*, durable: bool) -> object:
+        question = "SHOW synchronous_commit" if database.postgres else "PRAGMA synchronous"
+        with database.write(durable=durable) as session:
+            return session.connection().scalar(text(question))
+
+    full, soon = ("on", "off") if database.postgres else (2, 1)  # FULL, NORMAL
+    assert [promise(durable=durable) for durable in (True, False, True)] == [full, soon, full]
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_sqlite_is_set_up_for_many_readers_and_one_writer(database: Database) -> None:
+    with database.read() as session:
+        settings = {
+            name: session.connection().scalar(text(f"PRAGMA {name}"))
+            for name in ("journal_mode", "foreign_keys", "busy_timeout")
+        }
+    assert settings == {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 5000}
 
 
 def test_a_sqlite_file_that_is_gone_takes_no_writes_until_it_is_back(tmp_path: Path) -> None:

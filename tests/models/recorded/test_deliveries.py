@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from models.recorded.database import Database
-from models.recorded.deliveries import CLAIM_LIMIT, Arrival, Backlog, Claim, Deliveries, Kept, LeaseLost
+from models.recorded.deliveries import CLAIM_LIMIT, Arrival, Backlog, Claim, Deliveries, Kept, LeaseLost, Trouble
 
 SETTLE = 3.0
 LEASE = 60.0
@@ -67,7 +67,7 @@ def together(count: int, work: Callable[[int], T]) -> list[T]:
 def test_a_new_delivery_waits_with_its_subject(deliveries: Deliveries) -> None:
     assert deliveries.keep([arrival("a", 1000.0, body=b"\x00\xff")], settle=SETTLE) == [Kept("accepted", woke=True)]
     assert deliveries.waiting_at(THREAD) == 1003.0
-    assert deliveries.backlog() == Backlog(1, 0, 1000.0)
+    assert deliveries.backlog() == Backlog(1, 0, 1000.0, 1)
     (stored,) = claimed(deliveries, 1003.0).deliveries
     assert (stored.guid, stored.event, stored.action) == ("a", "issue_comment", "created")
     assert (stored.installation_id, stored.repository_id, stored.received_at) == (5, 2, 1000.0)
@@ -222,9 +222,10 @@ def test_a_finished_delivery_tells_its_outcome(deliveries: Deliveries) -> None:
     assert deliveries.finish(claim, judged(claim), now=1011.0) is None
     (row,) = deliveries.listed("a")
     assert (row.state, row.outcome, row.finished_at, row.body) == ("done", "judged", 1011.0, None)
+    assert row.attempts == 1
     assert deliveries.waiting_at(THREAD) is None
     assert deliveries.claim(THREAD, "worker", now=9000.0, lease=LEASE) is None
-    assert deliveries.backlog() == Backlog(0, 0, None)
+    assert deliveries.backlog() == Backlog(0, 0, None, 0)
 
 
 def test_what_arrived_meanwhile_goes_on_waiting(deliveries: Deliveries) -> None:
@@ -357,9 +358,9 @@ def test_what_is_given_up_fails_and_stops_waiting(deliveries: Deliveries) -> Non
     deliveries.keep([arrival("a")], settle=SETTLE)
     deliveries.give_up(claimed(deliveries, 1010.0), now=1011.0, error="KeyError")
     (row,) = deliveries.listed(state="failed")
-    assert (row.outcome, row.finished_at) == ("KeyError", 1011.0)
+    assert (row.outcome, row.finished_at, row.attempts) == ("KeyError", 1011.0, 1)
     assert deliveries.waiting_at(THREAD) is None
-    assert deliveries.backlog() == Backlog(0, 1, None)
+    assert deliveries.backlog() == Backlog(0, 1, None, 0)
 
 
 def test_giving_up_spares_what_arrived_meanwhile(deliveries: Deliveries) -> None:
@@ -416,6 +417,21 @@ def test_two_sweeps_do_not_ring_the_same(deliveries: Deliveries) -> None:
     rung = together(4, lambda _: deliveries.due(1010.0, 10, rung_before=950.0))
     keys = [key for part in rung for key in part]
     assert len(keys) == len(set(keys))
+
+
+def test_it_is_told_why_work_waits(deliveries: Deliveries) -> None:
+    for number in range(3):
+        subject = f"thread:2:{number}"
+        deliveries.keep([arrival(f"{number}", 1000.0 + number, subject)], settle=SETTLE)
+        error = "GitHub is down" if number else "locked"
+        deliveries.give_back(claimed(deliveries, 1010.0, subject), now=1011.0, due_at=1020.0, error=error, counts=True)
+    deliveries.nudge([(OTHER, 5)], 1012.0, 1013.0)
+    assert deliveries.troubles() == [Trouble("GitHub is down", 2, 1001.0), Trouble("locked", 1, 1000.0)]
+    assert deliveries.troubles(limit=1) == [Trouble("GitHub is down", 2, 1001.0)]
+    assert deliveries.backlog() == Backlog(3, 0, 1000.0, 4)
+    claim = claimed(deliveries, 1020.0, "thread:2:0")
+    deliveries.finish(claim, judged(claim), now=1021.0)
+    assert [one.reason for one in deliveries.troubles()] == ["GitHub is down"]
 
 
 # --- looking and dropping -----------------------------------------------------

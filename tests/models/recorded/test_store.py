@@ -317,6 +317,23 @@ def test_changes_are_made_or_refused_once(database: Database, store: Store) -> N
     assert (refused.state, refused.made_at, refused.error) == ("refused", 12.0, "locked")
 
 
+def test_changes_without_a_verdict_are_wanted_once(store: Store) -> None:
+    thread = ThreadRow(repository_id=2, number=7, installation_id=5, labelled={"burst": "on hold"})
+    store.want([change()], thread)
+    store.want([change(), change("lock", "", "")], thread)
+    assert [(row.kind, row.verdict_id) for row in store.wanted(2, 7)] == [("add_label", None), ("lock", None)]
+    assert same(store.thread(2, 7), thread)
+
+
+def test_verdicts_are_found_by_id(store: Store) -> None:
+    ids = [store.record(verdict(float(at)), [], None) for at in range(3)]
+    assert {number: row.at for number, row in store.verdicts([ids[0], ids[2], 999]).items()} == {
+        ids[0]: 0.0,
+        ids[2]: 2.0,
+    }
+    assert store.verdicts([]) == {}
+
+
 def test_a_broken_record_leaves_nothing(store: Store) -> None:
     broken = change()
     broken.kind = None  # type: ignore[assignment]

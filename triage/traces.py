@@ -27,6 +27,7 @@ BRANCHES: Final[tuple[tuple[str, str], ...]] = (
 # Addresses that stand in Co-authored-by and similar trailers.
 ADDRESSES: Final[Mapping[str, str]] = {
     "noreply@anthropic.com": "Claude",
+    "no-reply@anthropic.com": "Claude",
     "cursoragent@cursor.com": "Cursor",
     "noreply@aider.chat": "Aider",
     "aider@aider.chat": "Aider",
@@ -68,7 +69,10 @@ FOOTERS: Final[tuple[tuple[str, str], ...]] = (
     ("Codex", r"https://chatgpt\.com/(?:s/cd_|codex/(?:tasks|cloud/tasks)/)\w+"),
     ("Devin", r"https://app\.devin\.ai/(?:sessions|review)/\w+"),
     ("Cursor", r"https://(?:www\.)?cursor\.com/(?:background-agent|agents)\b\?\w+"),
-    ("Copilot", r"\bcopilot coding agent for you\b|https://gh\.io/copilot-coding-agent-(?:docs|tips|survey)"),
+    (
+        "Copilot",
+        r"\b(?:feedback on copilot coding agent|you can make copilot smarter)\b|https://gh\.io/copilot-coding-agent-(?:docs|tips|survey)",
+    ),
     ("Jules", r"https://jules\.google(?:\.com)?/(?:task|session)s?/\w+"),
     ("Amp", r"https://ampcode\.com/threads/T-\w+"),
     ("OpenHands", r"https://app\.all-hands\.dev/conversations/\w+"),
@@ -113,6 +117,19 @@ def in_text(text: str | None) -> tuple[str, str] | None:
 def of_app(login: str | None) -> str | None:
     """Return the tool whose App this login is."""
     return APPS.get((login or "").casefold().removesuffix("[bot]"))
+
+
+def in_trailers(text: str | None) -> tuple[str, str] | None:
+    """Return (tool, line) of the first trailer in a description that names a tool; quotes and code are left aside."""
+    fenced = False
+    for line in (text or "").splitlines():
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        found = None if fenced else _TRAILERS.match(line)
+        tool = _in_trailer(found["name"].casefold(), found["value"]) if found else None
+        if tool is not None:
+            return tool, line.strip()[:200]
+    return None
 
 
 def in_commit(commit: Commit) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from triage.evidence import Reading, Signal, unknown
 from triage.facts import Facts
 from triage.pace import READ, is_bot, is_own, words_of
 from triage.prose import residual
-from triage.traces import in_branch, in_commit, in_text, of_app
+from triage.traces import in_branch, in_commit, in_text, in_trailers, of_app
 
 # "AI" in capitals only: "j'ai" is French. "Cursor" with a capital: a cursor is also a place in a text.
 _AI: Final = (
@@ -39,6 +39,11 @@ _NO: Final = re.compile(
     r"(?i:\b(?:no|not|never|none|without|nor|n['\u2019]t|didn['\u2019]t|don['\u2019]t|wasn['\u2019]t|cannot|"
     r"human[- ]written|nein|nicht|kein\w*|ohne|sin|sans|sem|pas|aucune?|não|nunca|нет|без|не)\b)|"
     r"没有|未|不|无|ない|なし"
+)
+_DENIED: Final = re.compile(
+    rf"(?i:\b(?:did(?:n['\\u2019]t| not)|have(?:n['\\u2019]t| not)|never) (?:use|used)\b){_NEAR}{_AI}"
+    rf"|(?i:\b(?:wrote|written|made|done) (?:\w+ ){{0,3}}without (?:any )?){_AI}"
+    rf"|^\W*(?i:no )(?:use of )?{_AI}"
 )
 _PLAIN_NO: Final = re.compile(
     r"(?i:\W*(?:no|none|n/?a|nope|not|nein|keine?|non|aucune?|ninguna?|não|нет)\b)|\W*(?:没有|无|否|いいえ|なし)"
@@ -123,6 +128,9 @@ def _hard_marks(facts: Facts) -> Iterator[tuple[str, str, str]]:
 
 
 def _footers(facts: Facts) -> Iterator[tuple[str, str, str]]:
+    trailer = in_trailers(facts.pull_request.body if facts.pull_request is not None else None)
+    if trailer is not None:
+        yield trailer[0], "The description", trailer[1]
     for where, text in _own_texts(facts):
         mark = in_text(text)
         if mark is not None:
@@ -153,11 +161,13 @@ def _statements(facts: Facts) -> Iterator[tuple[bool, str]]:
     yield from _replies_to_question(facts, lines)
     for _, text in _own_texts(facts):
         for line in text.splitlines():
-            found = None if _BOX.match(line) else _USE.search(line[:2000])
+            if _BOX.match(line):
+                continue
+            found = _USE.search(line[:2000])
             if found is not None:
                 before = line[max(0, found.start() - 30) : found.start()]
                 yield not _NO.search(before + found[0]), line.strip()[:200]
-            elif re.match(r"(?i)\W*no (?:AI|LLMs?)\b", line):
+            elif _DENIED.search(line[:2000]):
                 yield False, line.strip()[:200]
 
 

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from standin import admin, apps, graphql, issues, pulls, repositories
 from standin.call import Refused
-from standin.gate import Gate
+from standin.gate import Gate, kind_of
 from standin.hooks import Hooks
 from standin.world import World
 
+ROUTERS: Final = tuple(module.router for module in (admin, apps, repositories, pulls, issues, graphql))
 SEED: Final = "STANDIN_SEED"  # names a file with the world to start with
 
 
@@ -42,9 +45,19 @@ def create_app(world: World | None = None) -> Gate:
     app.state.renew = renew
     app.add_exception_handler(Refused, _refuse)
     app.add_exception_handler(404, _nowhere)
-    for module in (admin, apps, repositories, pulls, issues, graphql):
-        app.include_router(module.router)
+    for router in ROUTERS:
+        app.include_router(router)
     return gate
+
+
+def endpoints() -> set[tuple[str, str]]:
+    """List what can be asked, as pairs of a method and a kind in the words of the request log."""
+    found = set()
+    for router in ROUTERS:
+        for route in router.routes:
+            if isinstance(route, Route | APIRoute):
+                found |= {(method, kind_of(route.path)) for method in route.methods or ()}
+    return found
 
 
 @asynccontextmanager

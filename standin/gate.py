@@ -75,6 +75,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one request through."""
         if scope["type"] != "http" or scope["path"].startswith(ADMIN):
+            scope.setdefault("state", {}).update(prefix="", caller=NOBODY)
             await self.app(scope, receive, send)
             return
         world: World = self.state.world
@@ -97,7 +98,8 @@ class Gate:
         try:
             await self._answer(scope, receive, reply, fault, refusal)
         finally:
-            asked.kind = _kind(scope)
+            route = scope.get("route")
+            asked.kind = kind_of(route.path) if route else None
 
     async def _answer(
         self, scope: Scope, receive: Receive, reply: "_Reply", fault: Fault | None, refusal: Refused | None
@@ -137,9 +139,9 @@ def _strip(scope: Scope, world: World) -> None:
     scope["raw_path"] = path.encode()
 
 
-def _kind(scope: Scope) -> str | None:
-    pattern = getattr(scope.get("route"), "path", None)
-    return None if pattern is None else str(pattern).replace(":int}", "}").replace(":path}", "}")
+def kind_of(pattern: str) -> str:
+    """Write a route's pattern as the log does, without the types of its parts."""
+    return pattern.replace(":int}", "}").replace(":path}", "}")
 
 
 async def _drop(_: Message) -> None:

@@ -4,7 +4,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from standin.call import Answer, Called
+from standin.call import Answer, Called, Refused
 from standin.thread_shapes import changed_file, pull_in_list, pull_request
 from standin.threads import Pull
 from standin.timeline_shapes import commit, review, review_comment
@@ -70,3 +70,14 @@ async def remarks(call: Called, owner: str, repo: str, number: int) -> Answer:
     thread = call.thread(found, number, pull=True)
     page, headers = call.paged((thread.pull or Pull()).review_comments)
     return Answer([review_comment(call.url, call.world, found, thread, one) for one in page], headers=headers)
+
+
+@router.get("/comments/{comment:int}")
+async def remark(call: Called, owner: str, repo: str, comment: int) -> Answer:
+    """Tell a comment on a line of the diff."""
+    found = call.repository(owner, repo, READ)
+    for thread in found.threads:
+        for one in (thread.pull or Pull()).review_comments:
+            if one.id == comment:
+                return Answer(review_comment(call.url, call.world, found, thread, one))
+    raise Refused(404, "Not Found")

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import quote
 
 from standin.threads import sha
 from standin.world import Installation, Label, Person, Repository, World
@@ -24,7 +25,7 @@ def node(kind: str, number: int) -> str:
 
 def user(url: str, person: Person) -> Shape:
     """Write an account as it stands inside other answers."""
-    at = f"{url}/users/{person.login}"
+    at = f"{url}/users/{quote(person.login)}"
     page = f"{WEB}/apps/{person.login.removesuffix('[bot]')}" if person.type == "Bot" else f"{WEB}/{person.login}"
     return {
         "login": person.login,
@@ -207,7 +208,7 @@ def label(url: str, repo: Repository, one: Label) -> Shape:
     return {
         "id": one.id,
         "node_id": node("LA", one.id),
-        "url": f"{url}/repos/{repo.full_name}/labels/{one.name}",
+        "url": f"{url}/repos/{repo.full_name}/labels/{quote(one.name)}",
         "name": one.name,
         "color": one.color,
         "default": False,

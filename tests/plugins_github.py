@@ -24,7 +24,7 @@ REPOSITORY = 700
 class AppKey:
     """An App's key pair, both in PEM form."""
 
-    private: str
+    private: str = field(repr=False)
     public: str
 
     @classmethod

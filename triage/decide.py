@@ -65,7 +65,7 @@ def decide(facts: Facts, score: Score, policy: Policy, standing: Standing | None
     lane, reasons, hit = _lane(facts, score, policy, standing)
     kinds: set[LabelKind] = set()
     if lane in {"likely_unreviewed", "burst", "disclosed", "live_person"}:
-        kinds.add(lane)  # type: ignore[arg-type]  # the four lanes that have a label of their own name
+        kinds.add(lane)
     if lane != "exempt" and _over_limit(facts, policy, standing):
         kinds.add("over_limit")
         reasons = (*reasons, f"The author has {standing.open_here} pull requests open here and none merged.")

@@ -25,6 +25,7 @@ TimelineKind = Literal[
     "labeled",
     "unlabeled",
 ]
+Checks = Literal["success", "failure", "pending"]
 ActivityKind = Literal["pull_request", "comment", "review", "issue", "fork", "branch", "push"]
 
 SCHEMA: Final = 1
@@ -44,7 +45,7 @@ def _in_utc(value: datetime) -> datetime:
 
 Time = Annotated[datetime, AfterValidator(_in_utc)]
 MaybeTime = Annotated[Time | None, BeforeValidator(_blank_is_unknown)]
-MaybeChecks = Annotated[Literal["success", "failure", "pending"] | None, BeforeValidator(_blank_is_unknown)]
+MaybeChecks = Annotated[Checks | None, BeforeValidator(_blank_is_unknown)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ class TimelineEvent:
     """One thing that happened on the thread (of a commenter: one thing that the person did in this repository).
 
     ``path`` and ``line`` place a review comment; ``thread`` groups a review comment with its answers; ``number`` is the
-    thread's number where a commenter's events come from several.
+    thread's number where a commenter's events come from several. ``key`` and ``actor_id`` are the forge's identities of
+    the event and the actor, for those who store it.
     """
 
     at: Time
@@ -126,6 +128,8 @@ class TimelineEvent:
     line: int | None = None
     thread: str | None = None
     number: int | None = None
+    key: str | None = None
+    actor_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ __all__ = [
     "JUDGE_SECONDS",
     "REGISTRY",
     "VERDICTS",
+    "WAITING",
     "exposition",
 ]
 
@@ -33,6 +34,9 @@ DELIVERY_SECONDS: Final = Histogram(
     registry=REGISTRY,
 )
 BACKLOG: Final = Gauge("livefirst_backlog", "Deliveries that were accepted and not judged yet.", registry=REGISTRY)
+WAITING: Final = Gauge(
+    "livefirst_waiting_subjects", "Pull requests and people that wait to be judged.", registry=REGISTRY
+)
 VERDICTS: Final = Counter("livefirst_verdicts", "Verdicts, by lane.", ["lane"], registry=REGISTRY)
 JUDGE_SECONDS: Final = Histogram(
     "livefirst_judge_seconds",

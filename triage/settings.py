@@ -35,13 +35,14 @@ class Settings(BaseSettings):
     token: SecretStr | None = None
     public_url: str | None = None
     session_secret: SecretStr | None = None
+    sign_in_token: SecretStr | None = None
     smtp_url: SecretStr | None = None
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     retain_days: int = Field(default=30, ge=1, le=3650)
     settle_seconds: float = Field(default=3.0, ge=0, le=300)
-    lease_seconds: float = Field(default=120.0, ge=1, le=3600)
-    sweep_seconds: float = Field(default=60.0, ge=0.2, le=3600)
+    lease_seconds: float = Field(default=30.0, ge=1, le=3600)
+    sweep_seconds: float = Field(default=15.0, ge=0.2, le=3600)
     workers: int = Field(default=2, ge=1, le=64)
     github_calls_per_minute: int = Field(default=600, ge=1)
     log_format: Literal["json", "text", "auto"] = "auto"

@@ -1,0 +1,215 @@
+"""Which outward changes does a decision want, and how are they made once?
+
+wanted - present, and only what is ours is ever taken back. A change is written down before it is made; one that was
+written but not confirmed (a crash in between) is first looked for on GitHub, never repeated blindly.
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final
+
+from models.recorded.store import Store
+from models.recorded.tables import ActRow, ChangeRow, ThreadRow
+from triage.decide import LABEL_KINDS, LabelKind
+from triage.forge.port import Forge, ForgeError, Gone, RepositoryRef, Unavailable
+from triage.policy import Policy
+
+MARKER: Final = "<!-- livefirst: the one comment -->"
+
+COLOURS: Final[dict[LabelKind, str]] = {
+    "likely_unreviewed": "d4c5f9",
+    "burst": "fef2c0",
+    "disclosed": "c5def5",
+    "live_person": "c2e0c6",
+    "over_limit": "eeeeee",
+}
+DESCRIPTIONS: Final[dict[LabelKind, str]] = {
+    "likely_unreviewed": "No sign yet that the author has reviewed this. A reply in your own words clears it.",
+    "burst": "Many acts by one account in minutes reached this thread. Says nothing about who opened it.",
+    "disclosed": "The use of an agent is stated. That is fine here.",
+    "live_person": "A person answers here.",
+    "over_limit": "The author has more open pull requests here than this project takes at once.",
+}
+_COMMENT: Final = (
+    "This pull request is at the end of the review queue for now: nothing here shows yet that its author has reviewed "
+    "it.\n\nWhat moves it forward: answer a question about the change in your own words, mend what a reviewer points "
+    "at, or edit the description to say what you checked yourself. Using an agent is fine.\n\nA maintainer can take "
+    "the label off at any time, and it will then stay off. Nothing is closed automatically."
+)
+_COMMENT_CLEARED: Final = "This pull request has left the end of the review queue. Thank you for answering."
+
+
+def plan(
+    policy: Policy, thread: ThreadRow, wanted: frozenset[LabelKind], *, held: Iterable[ActRow] = (), now: float
+) -> list[ChangeRow]:
+    """Return the changes from the thread as known to the kinds of label wanted; empty where hands are kept off.
+
+    ``held`` are the acts of a flood that reached this thread, for the policy's ``burst.action``.
+    """
+    if policy.mode == "observe" or not thread.open or thread.reopened:
+        return []
+    changes = [*_labels(policy, thread, wanted, now=now)]
+    if policy.mode == "comment":
+        changes += _comment(thread, changes, now=now)
+    if any(change.kind == "add_label" and change.target == "burst" for change in changes):
+        changes += _burst(policy, thread, held, now=now)
+    return changes
+
+
+def _change(thread: ThreadRow, kind: str, target: str, detail: str, now: float) -> ChangeRow:
+    return ChangeRow(
+        repository_id=thread.repository_id,
+        number=thread.number,
+        kind=kind,
+        target=target,
+        detail=detail,
+        wanted_at=now,
+    )
+
+
+def _labels(policy: Policy, thread: ThreadRow, wanted: frozenset[LabelKind], *, now: float) -> Iterable[ChangeRow]:
+    present = {name.lower() for name in thread.labels}
+    for kind in LABEL_KINDS:
+        name: str | None = getattr(policy.labels, kind) if kind in wanted and kind not in thread.kept_off else None
+        ours = thread.labelled.get(kind)
+        if ours is not None and (name is None or name.lower() != ours.lower()):
+            yield _change(thread, "remove_label", kind, ours, now)
+            ours = None
+        # A label of that name that we did not put on is a person's: it is left as it is.
+        if name is not None and ours is None and name.lower() not in present:
+            yield _change(thread, "add_label", kind, name, now)
+
+
+def _comment(thread: ThreadRow, labels: Iterable[ChangeRow], *, now: float) -> list[ChangeRow]:
+    turn = {change.kind for change in labels if change.target == "likely_unreviewed"}
+    if turn == {"add_label"} and not thread.locked:
+        return [_change(thread, "comment", "", f"{MARKER}\n{_COMMENT}", now)]
+    if turn == {"remove_label"} and thread.comment_id is not None:
+        return [_change(thread, "comment", "", f"{MARKER}\n{_COMMENT_CLEARED}", now)]
+    return []
+
+
+def _burst(policy: Policy, thread: ThreadRow, held: Iterable[ActRow], *, now: float) -> Iterable[ChangeRow]:
+    if policy.burst.action == "minimize":
+        for act in held:
+            if act.node is not None and act.kind in {"comment", "review_comment"}:
+                yield _change(thread, "minimize", act.node, "", now)
+    if policy.burst.action == "lock" and not thread.locked:
+        yield _change(thread, "lock", "", "", now)
+
+
+def let_go(thread: ThreadRow, changes: Iterable[ChangeRow]) -> None:
+    """Stop calling a label ours before it is taken off, so that GitHub's echo is never heard as a correction."""
+    leaving = {change.target for change in changes if change.kind == "remove_label"}
+    thread.labelled = {kind: name for kind, name in thread.labelled.items() if kind not in leaving}
+
+
+def reconcile(
+    store: Store, forge: Forge, repository: RepositoryRef, thread: ThreadRow, *, clock: Callable[[], float]
+) -> bool:
+    """Find out what became of changes that were wanted when a worker stopped; false when there were none.
+
+    Labels are read from GitHub and taken into ``labelled`` where they stand; everything else is safe to make again.
+
+    Raises
+    ------
+    Unavailable
+        When GitHub cannot answer: they stay wanted.
+    """
+    pending = store.wanted(thread.repository_id, thread.number)
+    if not pending:
+        return False
+    present = forge.present(repository, thread.number)
+    thread.labels, thread.open, thread.locked = sorted(present.labels), present.open, present.locked
+    there = {name.lower(): name for name in present.labels}
+    for change in pending:
+        if change.kind in {"add_label", "remove_label"}:
+            name = there.get(change.detail.lower())
+            if name is not None:
+                thread.labelled = {**thread.labelled, change.target: name}
+            found = (name is not None) == (change.kind == "add_label")
+            _close(store, thread, change, None if found else "interrupted", clock())
+    _make_all(store, forge, repository, thread, [c for c in pending if not c.kind.endswith("_label")], clock)
+    return True
+
+
+def apply(
+    store: Store, forge: Forge, repository: RepositoryRef, thread: ThreadRow, *, clock: Callable[[], float]
+) -> int:
+    """Make the changes that are written down for a thread; returns how many were made.
+
+    A change that GitHub refuses for good is stored as refused and does not stop the others.
+
+    Raises
+    ------
+    Unavailable
+        When GitHub cannot answer: what is left stays wanted.
+    """
+    wanted = store.wanted(thread.repository_id, thread.number)
+    return _make_all(store, forge, repository, thread, wanted, clock)
+
+
+def _make_all(
+    store: Store,
+    forge: Forge,
+    repository: RepositoryRef,
+    thread: ThreadRow,
+    changes: Iterable[ChangeRow],
+    clock: Callable[[], float],
+) -> int:
+    made = 0
+    for change in changes:
+        try:
+            _make(forge, repository, thread, change)
+        except Unavailable:
+            raise
+        except ForgeError as error:
+            _close(store, thread, change, str(error), clock())
+        else:
+            made += 1
+            _close(store, thread, change, None, clock())
+    return made
+
+
+def _close(store: Store, thread: ThreadRow, change: ChangeRow, refusal: str | None, at: float) -> None:
+    store.save_thread(thread)
+    if change.id is None:
+        raise AssertionError("a change is stored before it is made")
+    if refusal is None:
+        store.made(change.id, at)
+    else:
+        store.refused(change.id, refusal, at)
+
+
+def _make(forge: Forge, repository: RepositoryRef, thread: ThreadRow, change: ChangeRow) -> None:
+    number = thread.number
+    match change.kind:
+        case "add_label":
+            kind: LabelKind = change.target  # type: ignore[assignment]  # written by _labels above
+            name = forge.add_label(repository, number, change.detail, COLOURS[kind], DESCRIPTIONS[kind])
+            thread.labelled = {**thread.labelled, kind: name}
+            thread.labels = sorted({*thread.labels, name})
+        case "remove_label":
+            forge.remove_label(repository, number, change.detail)
+            thread.labels = [name for name in thread.labels if name.lower() != change.detail.lower()]
+        case "comment":
+            thread.comment_id = _say(forge, repository, thread, change.detail)
+        case "minimize":
+            forge.minimize_comment(repository, change.target)
+        case "lock":
+            forge.lock(repository, number)
+            thread.locked = True
+        case other:
+            raise AssertionError(f"unknown change {other}")
+
+
+def _say(forge: Forge, repository: RepositoryRef, thread: ThreadRow, body: str) -> int:
+    """Edit the one comment in place, looking for it first where its id is not known (a crash may have hidden it)."""
+    comment = thread.comment_id
+    if comment is None:
+        comment = forge.own_comment(repository, thread.number, MARKER)
+    if comment is None:
+        return forge.post_comment(repository, thread.number, body)
+    with suppress(Gone):  # somebody deleted it: a person's word, so it is not posted again
+        forge.edit_comment(repository, comment, body)
+    return comment

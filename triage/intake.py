@@ -1,0 +1,154 @@
+"""What does a delivery tell? Its repository, people, thread and acts are remembered here; nothing is judged.
+
+Deliveries come late and out of order: a thread's state is taken from the body that is newest by its own ``updated_at``,
+and everything is keyed by GitHub's ids, so that hearing something twice changes nothing.
+"""
+
+from collections.abc import Iterable
+
+from models.recorded.store import Store
+from models.recorded.tables import ActRow, RepositoryRow, ThreadRow
+from triage.events import Act, Event, Person, ThreadSeen
+from triage.facts import TimelineEvent
+
+_TOLD = (
+    "title",
+    "body",
+    "association",
+    "app_author",
+    "open",
+    "merged",
+    "draft",
+    "locked",
+    "created_at",
+    "updated_at",
+    "head_ref",
+    "head_sha",
+    "base_ref",
+    "additions",
+    "deletions",
+    "changed_files",
+)
+
+
+def note_repository(store: Store, event: Event) -> RepositoryRow:
+    """Remember the repository of an event; a webhook of a repository's own has no installation, which reads 0."""
+    seen = event.repository
+    return store.see_repository(seen.id, event.installation_id or 0, seen.full_name, seen.private, seen.archived)
+
+
+def note_people(store: Store, event: Event) -> None:
+    """Remember who acted."""
+    thread = event.thread
+    people = [event.sender, *(act.actor for act in event.acts), thread.author if thread else None]
+    for person in {one.id: one for one in people if one is not None}.values():
+        store.see_person(person.id, person.login, person.type)
+
+
+def note_acts(store: Store, event: Event) -> int:
+    """Remember what was done; returns how much of it was new."""
+    if event.thread is None:
+        return 0
+    place = event.installation_id or 0, event.repository.id, event.thread.number
+    return store.add_acts([_act(act, *place) for act in event.acts])
+
+
+def _act(act: Act, installation_id: int, repository_id: int, number: int) -> ActRow:
+    actor = act.actor
+    return ActRow(
+        key=act.key,
+        installation_id=installation_id,
+        repository_id=repository_id,
+        number=number,
+        kind=act.kind,
+        at=act.at,
+        actor_id=actor.id if actor else None,
+        actor=actor.login if actor else None,
+        actor_type=actor.type if actor else None,
+        association=act.association,
+        body=act.body,
+        path=act.path,
+        line=act.line,
+        thread=act.thread,
+        node=act.node,
+        base=act.base,
+    )
+
+
+def note_timeline(store: Store, thread: ThreadRow, events: Iterable[TimelineEvent]) -> int:
+    """Remember the acts that the forge lists for a thread; one without an identity cannot be told from a known one."""
+    return store.add_acts(
+        [
+            ActRow(
+                key=event.key,
+                installation_id=thread.installation_id,
+                repository_id=thread.repository_id,
+                number=thread.number,
+                kind=event.kind,
+                at=event.at.timestamp(),
+                actor_id=event.actor_id,
+                actor=event.actor,
+                actor_type=event.actor_type,
+                body=event.body,
+                path=event.path,
+                line=event.line,
+                thread=event.thread,
+            )
+            for event in events
+            if event.key is not None
+        ]
+    )
+
+
+def note_checks(store: Store, event: Event) -> list[ThreadRow]:
+    """Remember how checks ended on a commit; returns the threads whose newest commit it is."""
+    if event.checks is None:
+        return []
+    threads = store.threads_by_sha(event.repository.id, event.checks.head_sha)
+    for thread in threads:
+        acts = [_act(act, thread.installation_id, thread.repository_id, thread.number) for act in event.acts]
+        for act in acts:
+            act.key = f"{act.key}:{thread.number}"
+        store.add_acts(acts)
+    return threads
+
+
+def note_thread(known: ThreadRow | None, event: Event) -> ThreadRow | None:
+    """Return the thread with what the event tells of it: newest state wins, what a body leaves out stays as known."""
+    seen = event.thread
+    if seen is None:
+        return known
+    row = known or ThreadRow(
+        repository_id=event.repository.id,
+        number=seen.number,
+        installation_id=event.installation_id or 0,
+        kind=seen.kind,
+    )
+    row.installation_id = event.installation_id or row.installation_id
+    _take_author(row, seen.author)
+    newer = row.updated_at is None or (seen.updated_at is not None and seen.updated_at >= row.updated_at)
+    for name in _TOLD:
+        value = getattr(seen, name)
+        if value is not None and (newer or getattr(row, name) is None):
+            setattr(row, name, value)
+    if seen.labels is not None and (newer or known is None):
+        row.labels = list(seen.labels)
+    return row
+
+
+def _take_author(row: ThreadRow, author: Person | None) -> None:
+    if author is not None:
+        row.author_id, row.author, row.author_type = author.id, author.login, author.type
+
+
+def in_order(events: Iterable[Event]) -> list[Event]:
+    """Sort events by the time that their bodies tell; those that tell none keep their place."""
+    return sorted(events, key=_told_at)
+
+
+def _told_at(event: Event) -> float:
+    seen: ThreadSeen | None = event.thread
+    times = [act.at for act in event.acts]
+    if seen is not None and seen.updated_at is not None:
+        times.append(seen.updated_at)
+    return max(times, default=0.0)

@@ -87,6 +87,8 @@ _TOOL: Final = re.compile(
 )
 _BRANCHES: Final = tuple((tool, re.compile(shape)) for tool, shape in BRANCHES)
 _FOOTERS: Final = tuple((tool, re.compile(shape, re.IGNORECASE)) for tool, shape in FOOTERS)
+# Every footer holds one of these: most texts hold none and are read once.
+_NAMED: Final = ("claude", "codex", "devin", "cursor", "copilot", "jules", "ampcode", "all-hands", "codegen")
 _ADDRESS: Final = re.compile(r"[<\s]([^<>\s@]{1,80}@[^<>\s]{1,80})>?\s*$")
 _NOREPLY: Final = re.compile(r"(?:\d+\+)?(?P<login>[a-z0-9-]+)(?P<app>\[bot\])?@users\.noreply\.github\.com")
 _CO: Final = frozenset({"co-authored-by", "co-developed-by", "signed-off-by"})
@@ -107,7 +109,10 @@ def in_branch(head_ref: str | None, login: str | None = None) -> str | None:
 
 def in_text(text: str | None) -> tuple[str, str] | None:
     """Return (tool, line) of the first footer or session link."""
-    for line in (text or "").splitlines():
+    folded = (text or "").casefold()
+    if text is None or not any(name in folded for name in _NAMED):
+        return None
+    for line in text.splitlines():
         for tool, shape in _FOOTERS:
             if shape.search(line[:2000]):
                 return tool, line.strip()[:200]

@@ -8,7 +8,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
@@ -105,18 +105,25 @@ def _reviews(acts: Iterable[Activity]) -> list[Activity]:
 def _acts(facts: Facts) -> list[Activity]:
     """Return what the person did outside the own repositories, from activity and timeline, each act once, by time."""
     acts = [act for act in facts.activity or () if not _is_own_repo(facts, act.repo, act.own_repo)]
-    known = {(_place(act), act.number, act.at.replace(microsecond=0)) for act in acts}
-    unnumbered = {(place, at) for place, number, at in known if number is None}
     if not _is_own_repo(facts, facts.repo):
         acts.extend(_this_pull(facts, acts))
-        for event in ordered(facts):
-            number = facts.number if event.number is None else event.number
-            second = event.at.replace(microsecond=0)
-            seen = (_here(facts), number, second) in known or (_here(facts), second) in unnumbered
-            kind = _KINDS.get(event.kind)
-            if kind is not None and is_own(event, facts) and not seen:
-                acts.append(Activity(event.at, kind, facts.repo, own_repo=False, number=number))
+        acts.extend(_said_here(facts, acts))
     return sorted(acts, key=lambda act: (act.at, act.kind, act.repo or "", act.number or 0, act.base or ""))
+
+
+def _said_here(facts: Facts, acts: Sequence[Activity]) -> list[Activity]:
+    """Return the own comments and reviews of the timeline that the activity does not hold."""
+    known = {(_place(act), act.number, act.at.replace(microsecond=0)) for act in acts}
+    unnumbered = {(place, at) for place, number, at in known if number is None}
+    said = []
+    for event in ordered(facts):
+        number = facts.number if event.number is None else event.number
+        second = event.at.replace(microsecond=0)
+        seen = (_here(facts), number, second) in known or (_here(facts), second) in unnumbered
+        kind = _KINDS.get(event.kind)
+        if kind is not None and is_own(event, facts) and not seen:
+            said.append(Activity(event.at, kind, facts.repo, own_repo=False, number=number))
+    return said
 
 
 def _this_pull(facts: Facts, acts: Sequence[Activity]) -> Iterable[Activity]:
@@ -225,7 +232,9 @@ def comment_spray(facts: Facts) -> Reading:
     if facts.author.type == "Bot" or moment is None:
         return unknown("there is no person's comment")
     # No reviews: a maintainer who approves the same update in fourteen sister repositories says nothing fourteen times.
-    said = [act for act in _acts(facts) if act.kind == "comment" and act.at > moment - RECENT]
+    since = moment - RECENT
+    recent = replace(facts, activity=tuple(act for act in facts.activity or () if act.at > since))
+    said = [act for act in _acts(recent) if act.kind == "comment" and act.at > since]
     most, first = 0, 0
     inside: Counter[Hashable] = Counter()
     for act in said:
@@ -284,7 +293,11 @@ def negative_binomial_tail(count: int, mean: float, size: float) -> float:
 def _foreign_pulls(facts: Facts) -> list[Activity] | None:
     if facts.activity is None or facts.author.type == "Bot":
         return None
-    return unstacked(act for act in _acts(facts) if act.kind == "pull_request" and act.repo is not None)
+    pulls = [act for act in facts.activity if act.kind == "pull_request" and act.repo is not None]
+    foreign = [act for act in pulls if not _is_own_repo(facts, act.repo, act.own_repo)]
+    if facts.repo is not None and not _is_own_repo(facts, facts.repo):
+        foreign.extend(_this_pull(facts, foreign))
+    return unstacked(foreign)
 
 
 def _anchor(facts: Facts, pulls: Sequence[Activity]) -> datetime | None:

@@ -70,8 +70,9 @@ def reply_fit(facts: Facts) -> Reading:
     """Read the share of written-out answers that name something of the comment they answer or of the diff."""
     if facts.timeline is None:
         return unknown("the timeline was not read")
-    diff = _diff_names(facts)
-    fits = [one for one in (_fit(answer, asked, facts, diff) for answer, asked in _pairs(facts)) if one is not None]
+    pairs = list(_pairs(facts))
+    diff = _diff_names(facts) if pairs else frozenset()
+    fits = [one for one in (_fit(answer, asked, facts, diff) for answer, asked in pairs) if one is not None]
     if not fits:
         return unknown("no written-out answer of the author to another person")
     sentence = f"{sum(fits)} of {len(fits)} answers name something of the comment they answer or of the diff."
@@ -210,7 +211,7 @@ def _without_openers(text: str) -> str:
 
 
 def _names(text: str) -> frozenset[str]:
-    tokens = (token.strip("./:-") for token in _TOKEN.findall(text[:PATCH_READ]) if len(token) <= _NAME_LENGTH)
+    tokens = (token.strip("./:-") for token in set(_TOKEN.findall(text[:PATCH_READ])) if len(token) <= _NAME_LENGTH)
     named = {token.casefold() for token in tokens if _NAMED.search(token)}
     return frozenset(named | {name.casefold() for name in _TICKED.findall(text[:PATCH_READ])})
 

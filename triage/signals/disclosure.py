@@ -20,6 +20,11 @@ _AI: Final = (
     r"Devin|Windsurf|Aider|DeepSeek|language models?|(?:coding|code|AI) (?:agents?|assistants?)))\b|"
     r"人工智能|生成AI|人工知能)"
 )
+_AI_WORDS: Final = ("AI", "A.I.", "KI", "IA", "LLM", "Cursor", "人工")
+_AI_FOLDED: Final = (
+    *("gpt", "claude", "copilot", "codex", "gemini", "devin", "windsurf", "aider", "deepseek"),
+    *("language model", "agent", "assistant"),
+)
 _NEAR: Final = r"[^.!?。\n]{0,60}?"
 _USE: Final = re.compile(
     rf"(?i:\b(?:I|we)(?:['\u2019]ve| have| also| mostly| partly)* (?:used|asked|let|had|prompted)\b){_NEAR}{_AI}"
@@ -160,8 +165,8 @@ def _statements(facts: Facts) -> Iterator[tuple[bool, str]]:
     yield from _boxes(lines)
     yield from _replies_to_question(facts, lines)
     for _, text in _own_texts(facts):
-        for line in text.splitlines():
-            if _BOX.match(line):
+        for line in text.splitlines() if _may_name_ai(text) else ():
+            if _HAS_AI.search(line) is None or _BOX.match(line):
                 continue
             found = _USE.search(line[:2000])
             if found is not None:
@@ -169,6 +174,12 @@ def _statements(facts: Facts) -> Iterator[tuple[bool, str]]:
                 yield not _NO.search(before + found[0]), line.strip()[:200]
             elif _DENIED.search(line[:2000]):
                 yield False, line.strip()[:200]
+
+
+def _may_name_ai(text: str) -> bool:
+    """Tell cheaply whether it is worth looking closer: most texts name no tool at all."""
+    folded = text.casefold()
+    return any(word in text for word in _AI_WORDS) or any(word in folded for word in _AI_FOLDED)
 
 
 def _boxes(lines: list[str]) -> Iterator[tuple[bool, str]]:

@@ -16,7 +16,7 @@ from weakref import WeakSet
 import requests
 from github.Auth import AppAuth
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester, RequestsResponse
-from urllib3.exceptions import NewConnectionError
+from urllib3.exceptions import HTTPError, NewConnectionError
 
 from triage.forge import documents, gathering, translate
 from triage.forge.asking import PAGE, Answer, Asker, Question, Reach, items, last_page, segment
@@ -104,9 +104,10 @@ class LiveForge:
             answer = reach.get("present", f"/issues/{number}")
         except Gone:
             answer = reach.get("present", f"/pulls/{number}")
-        if not isinstance(answer.body, dict):
-            raise Unavailable("GitHub's answer is not an object")
-        return translate.present(answer.body)
+        thread = translate.part(answer.body)
+        if not isinstance(thread.get("state"), str) or not isinstance(thread.get("labels"), list):
+            raise Unavailable("GitHub's answer does not tell the state of the thread")
+        return translate.present(thread)
 
     def text(self, repository: RepositoryRef, path: str, ref: str | None = None) -> str | None:
         """Read a file of the default branch, or as of ``ref``; ``Refused`` when it is over 256 KiB."""
@@ -233,19 +234,17 @@ class _AppKey:
 
 
 class _Plain(HTTPRequestsConnectionClass):
-    """One HTTP connection that lets nobody else follow a redirect."""
+    """One HTTP connection."""
 
     def getresponse(self) -> RequestsResponse:
-        response = super().getresponse()
-        return _kept(response)
+        return _kept(super().getresponse(), self.verb)
 
 
 class _Secure(HTTPSRequestsConnectionClass):
     """The same over TLS."""
 
     def getresponse(self) -> RequestsResponse:
-        response = super().getresponse()
-        return _kept(response)
+        return _kept(super().getresponse(), self.verb)
 
 
 class _Wires:
@@ -280,6 +279,8 @@ class _Wires:
             if _never_connected(error):
                 raise Unreachable("GitHub cannot be reached: check the network and LIVEFIRST_GITHUB_API_URL") from None
             raise Unavailable("GitHub cut the connection") from None
+        except (HTTPError, ValueError):  # a header or an address that the libraries cannot read
+            raise Unavailable("GitHub's answer is not understood") from None
         return Answer(status, {str(name).lower(): str(value) for name, value in told.items()}, text)
 
     def close(self) -> None:
@@ -309,10 +310,15 @@ class _Wires:
         return connection
 
 
-def _kept(response: RequestsResponse) -> RequestsResponse:
-    """Hand a 301 on as a 308, which means the same: PyGithub would follow the first itself and lose its query."""
+def _kept(response: RequestsResponse, verb: str) -> RequestsResponse:
+    """Hand on what PyGithub would deal with itself, under a status that it leaves alone.
+
+    It follows a 301 and loses its query (308 means the same), and asks for ever after a 202 to a read.
+    """
     if response.status == HTTPStatus.MOVED_PERMANENTLY:
         response.status = HTTPStatus.PERMANENT_REDIRECT
+    elif response.status == HTTPStatus.ACCEPTED and verb == "GET":
+        response.status = HTTPStatus.SERVICE_UNAVAILABLE
     return response
 
 

@@ -39,6 +39,8 @@ READ: Final = ("BEGIN",)
 WRITE: Final = ("PRAGMA synchronous = FULL", "BEGIN IMMEDIATE")
 WRITE_SOON: Final = ("PRAGMA synchronous = NORMAL", "BEGIN IMMEDIATE")
 
+_ALEMBIC: Final = threading.Lock()  # Alembic keeps the running migration in globals
+
 # https://www.sqlite.org/rescode.html: what may pass without anybody changing this program or its data.
 _SQLITE_PASSING: Final = frozenset(
     {"BUSY", "LOCKED", "FULL", "IOERR", "CANTOPEN", "READONLY", "NOMEM", "PROTOCOL", "PERM", "INTERRUPT"}
@@ -158,10 +160,7 @@ class Database:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
             if _behind(connection, script) is None:
                 return
-            config = Config()
-            config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            upgrade(connection, "head")
 
     def check(self) -> None:
         """Make sure that the database can be written and holds this program's tables.
@@ -179,6 +178,15 @@ class Database:
     def close(self) -> None:
         """Close every connection. The object may be used again."""
         self._engine.dispose()
+
+
+def upgrade(connection: Connection, revision: str) -> None:
+    """Run the steps up to a revision on a connection that has begun."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    with _ALEMBIC:
+        command.upgrade(config, revision)
 
 
 def _behind(connection: Connection, script: ScriptDirectory) -> str | None:

@@ -19,6 +19,7 @@ from models.recorded.database import Collision, Database
 from models.recorded.tables import BodyRow, DeliveryRow, SubjectRow
 
 CLAIM_LIMIT: Final = 500
+CLAIM_BYTES: Final = 64 * 1024 * 1024  # of bodies held in memory by one worker; one delivery may be 25 MB
 DEBOUNCE_CAP: Final = 10  # settle times that a wait may be put off by later deliveries
 COLLISIONS: Final = 3
 BATCH: Final = 500
@@ -280,20 +281,33 @@ class Deliveries:
             .values(lease_owner=token, lease_until=now + lease)
             .returning(SUBJECT.c.installation_id, SUBJECT.c.attempts, SUBJECT.c.due_at)
         )
-        waiting = (
-            select(DELIVERY, BODY.c.body)
-            .outerjoin(BODY, BODY.c.delivery_id == DELIVERY.c.id)
-            .where(DELIVERY.c.subject == subject, DELIVERY.c.state == "waiting")
-            .order_by(DELIVERY.c.id)
-            .limit(CLAIM_LIMIT)
-        )
         with self._database.write(durable=False) as session:
             connection = session.connection()
             taken = connection.execute(take).one_or_none()
             if taken is None:
                 return None
-            rows = tuple(Delivery(**row) for row in connection.execute(waiting).mappings())
+            rows = self._waiting(connection, subject)
         return Claim(subject, taken.installation_id, token, taken.attempts, taken.due_at, rows)
+
+    def _waiting(self, connection: Connection, subject: str) -> tuple[Delivery, ...]:
+        """Read what waits for a subject, oldest first, as far as the limits go."""
+        bodies = DELIVERY.outerjoin(BODY, BODY.c.delivery_id == DELIVERY.c.id)
+        sizes = (
+            select(DELIVERY.c.id, func.coalesce(func.length(BODY.c.body), 0).label("size"))
+            .select_from(bodies)
+            .where(DELIVERY.c.subject == subject, DELIVERY.c.state == "waiting")
+            .order_by(DELIVERY.c.id)
+            .limit(CLAIM_LIMIT)
+        )
+        ids: list[int] = []
+        total = 0
+        for row in connection.execute(sizes):
+            total += row.size
+            if ids and total > CLAIM_BYTES:
+                break
+            ids.append(row.id)
+        query = select(DELIVERY, BODY.c.body).select_from(bodies).where(DELIVERY.c.id.in_(ids)).order_by(DELIVERY.c.id)
+        return tuple(Delivery(**row) for row in connection.execute(query).mappings())
 
     def renew(self, claim: Claim, *, until: float) -> bool:
         """Hold a subject until ``until``; ``False`` when another took it."""

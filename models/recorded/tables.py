@@ -61,7 +61,7 @@ class SubjectRow(SQLModel, table=True):
     """
 
     __tablename__ = "subject"
-    __table_args__ = (Index(None, "due_at"), Index(None, "lease_until"))
+    __table_args__ = (Index(None, "due_at"),)
 
     key: str = Field(primary_key=True)
     installation_id: int | None = Field(default=None, sa_type=BigInteger)

@@ -8,6 +8,7 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import text
 
+from models.recorded import deliveries as module
 from models.recorded.database import Database
 from models.recorded.deliveries import CLAIM_LIMIT, Arrival, Backlog, Claim, Deliveries, Kept, LeaseLost, Trouble
 
@@ -211,6 +212,18 @@ def test_a_long_queue_is_claimed_in_parts(deliveries: Deliveries) -> None:
     rest = claimed(deliveries, 1011.0)
     assert len(rest.deliveries) == 20
     assert deliveries.finish(rest, judged(rest), now=1012.0) is None
+
+
+def test_large_bodies_are_claimed_in_parts(deliveries: Deliveries, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CLAIM_BYTES", 250)
+    sizes = {"a": 900, "b": 100, "c": 150, "d": 1}
+    deliveries.keep([arrival(guid, body=b"x" * size) for guid, size in sizes.items()], settle=SETTLE)
+    parts = []
+    now = 1010.0
+    while (claim := deliveries.claim(THREAD, "worker", now=now, lease=LEASE)) is not None:
+        parts.append({one.guid: len(one.body or b"") for one in claim.deliveries})
+        deliveries.finish(claim, judged(claim), now=now)
+    assert parts == [{"a": 900}, {"b": 100, "c": 150}, {"d": 1}]
 
 
 # --- finishing ----------------------------------------------------------------

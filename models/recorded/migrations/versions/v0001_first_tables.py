@@ -185,7 +185,6 @@ def _subject() -> None:
         sa.PrimaryKeyConstraint("key", name=op.f("pk_subject")),
     )
     op.create_index(op.f("ix_subject_due_at"), "subject", ["due_at"])
-    op.create_index(op.f("ix_subject_lease_until"), "subject", ["lease_until"])
 
 
 def _thread() -> None:

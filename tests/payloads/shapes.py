@@ -44,44 +44,14 @@ MAINTAINER: Final = user(11, "maintainer")
 NEWCOMER: Final = user()
 ROBOT: Final = user(41_898_282, "github-actions[bot]", "Bot")
 
-_LISTS: Final = [
-    "archive",
-    "assignees",
-    "blobs",
-    "branches",
-    "collaborators",
-    "comments",
-    "commits",
-    "compare",
-    "contents",
-    "contributors",
-    "deployments",
-    "downloads",
-    "events",
-    "forks",
-    "git_commits",
-    "git_refs",
-    "git_tags",
-    "hooks",
-    "issue_comment",
-    "issue_events",
-    "issues",
-    "keys",
-    "labels",
-    "languages",
-    "merges",
-    "milestones",
-    "notifications",
-    "pulls",
-    "releases",
-    "stargazers",
-    "statuses",
-    "subscribers",
-    "subscription",
-    "tags",
-    "teams",
+_LISTS: Final = (
+    # Addresses of a repository's parts.
+    *("archive", "assignees", "blobs", "branches", "collaborators", "comments", "commits", "compare", "contents"),
+    *("contributors", "deployments", "downloads", "events", "forks", "git_commits", "git_refs", "git_tags", "hooks"),
+    *("issue_comment", "issue_events", "issues", "keys", "labels", "languages", "merges", "milestones"),
+    *("notifications", "pulls", "releases", "stargazers", "statuses", "subscribers", "subscription", "tags", "teams"),
     "trees",
-]
+)
 
 
 def repository(*, private: bool = False, owner: Shape | None = None, **fields: Any) -> Shape:

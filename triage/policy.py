@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -261,6 +262,11 @@ def parse(text: str | bytes, *, source: str = SOURCE) -> Policy:
     PolicyError
         With every problem that was found (at most 50), in the order of the file.
     """
+    return _parsed(text, source)
+
+
+@lru_cache(maxsize=64)  # every verdict asks for its repository's policy, and reading one costs as much as judging
+def _parsed(text: str | bytes, source: str) -> Policy:
     try:
         marked = read(text)
     except MarkedError as error:

@@ -23,6 +23,9 @@ from triage.policy import Policy
 
 LOOKS_BACK: Final = 180 * 86400.0  # seconds of a person's activity: the longest window that a signal asks for
 
+THREADS_READ: Final = 20  # threads whose other events a commenter's timeline holds
+EVENTS_READ: Final = 200  # newest events of each of them
+
 _TIMELINE: Final[Mapping[str, TimelineKind]] = {
     kind: kind
     for kind in (
@@ -78,6 +81,7 @@ def commenter(store: Store, repository: RepositoryRow, policy: Policy, person: P
     """Lay out the facts of a person who comments here: their acts in this repository are the timeline."""
     acts = store.acts_of_person(repository.installation_id, person.id, now - LOOKS_BACK)
     here = [act for act in acts if act.repository_id == repository.id]
+    timeline = {act.key: act for act in [*_asked(store, repository, here), *here]}
     association = next((act.association for act in reversed(here) if act.association is not None), None)
     author = Author(
         login=person.login,
@@ -92,10 +96,17 @@ def commenter(store: Store, repository: RepositoryRow, policy: Policy, person: P
         subject="commenter",
         repo=repository.full_name,
         author=author,
-        timeline=tuple(_timeline(here, person.id)),
+        timeline=tuple(_timeline(sorted(timeline.values(), key=lambda act: (act.at, act.key)), person.id)),
         activity=_activity(store, repository, person, now=now),
         repository=_repository(repository, policy),
     )
+
+
+def _asked(store: Store, repository: RepositoryRow, here: Sequence[ActRow]) -> Iterable[ActRow]:
+    """Return what was said on the threads that a person last acted on: the questions that their answers answer."""
+    newest_first = dict.fromkeys(act.number for act in reversed(here))
+    for number in list(newest_first)[:THREADS_READ]:
+        yield from store.acts_of_thread(repository.id, number, EVENTS_READ)
 
 
 def checks(thread: ThreadRow, acts: Iterable[ActRow]) -> Checks | None:

@@ -1,7 +1,7 @@
 """What becomes of one subject once a worker holds it: judged and let go, put back, or given up; never lost."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -22,14 +22,26 @@ MOST_ATTEMPTS: Final = 8  # of our own faults; an unreachable forge is waited fo
 
 
 class Judge:
-    """Judges claims under leases of ``lease`` seconds. ``clock`` gives seconds since 1970. Threads may share one."""
+    """Judges claims under leases of ``lease`` seconds; whoever is to be judged next settles for ``settle`` seconds.
+
+    ``wake`` rings for them, ``clock`` gives seconds since 1970. Threads may share one judge.
+    """
 
     def __init__(
-        self, deliveries: Deliveries, walk: Walk, *, lease: float, clock: Callable[[], float] = time.time
+        self,
+        deliveries: Deliveries,
+        walk: Walk,
+        *,
+        lease: float,
+        settle: float,
+        wake: Callable[[Sequence[str]], None],
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._deliveries = deliveries
         self._walk = walk
         self._lease = lease
+        self._settle = settle
+        self._wake = wake
         self._clock = clock
         self._held: dict[str, Claim] = {}
 
@@ -70,16 +82,16 @@ class Judge:
                 log.warning("lease not renewed", subject=claim.subject, reason=str(error))
 
     def _let_go(self, claim: Claim, outcome: Outcome) -> float | None:
+        now = self._clock()
+        words = {row.id: outcome.word for row in claim.deliveries}
         try:
-            return self._deliveries.finish(
-                claim,
-                {row.id: outcome.word for row in claim.deliveries},
-                now=self._clock(),
-                nudges=outcome.nudges,
-            )
+            again = self._deliveries.finish(claim, words, now=now, nudges=outcome.nudges, nudge_due=now + self._settle)
         except LeaseLost:  # the one who took over finds everything recorded and changes nothing twice
             log.warning("lease lost", subject=claim.subject)
             return None
+        if outcome.nudges:
+            self._wake([subject for subject, _ in outcome.nudges])
+        return again
 
     def _put_back(self, claim: Claim, error: Exception) -> float | None:
         now = self._clock()

@@ -10,7 +10,7 @@ from typing import Final
 
 from models.recorded.store import Store
 from models.recorded.tables import RepositoryRow, ThreadRow
-from triage.forge.port import Forbidden, Forge, Gone, RepositoryRef
+from triage.forge.port import Forbidden, Forge, Gone, Refused, RepositoryRef
 from triage.policy import DEFAULT, Policy, PolicyError, parse
 
 PATH: Final = ".github/triage.yml"
@@ -58,7 +58,7 @@ def read_policy(store: Store, forge: Forge, row: RepositoryRow, *, now: float) -
         text, source = forge.text(ref, PATH), PATH
         if text is None:
             text, source = forge.organisation_text(ref, PATH), f"{row.full_name.partition('/')[0]}/.github:{PATH}"
-    except (Forbidden, Gone) as error:
+    except (Forbidden, Gone, Refused) as error:
         return _told(store, row, policy_error=f"{PATH}: {error}", policy_read_at=now)
     if text is None:
         return _told(store, row, policy_text=None, policy_source=None, policy_error=None, policy_read_at=now)
@@ -71,7 +71,7 @@ def read_policy(store: Store, forge: Forge, row: RepositoryRow, *, now: float) -
 
 def _read_guide(store: Store, forge: Forge, row: RepositoryRow, *, now: float) -> RepositoryRow:
     told = row.guide
-    with suppress(Forbidden, Gone):
+    with suppress(Forbidden, Gone, Refused):
         guide = forge.guide(RepositoryRef(row.installation_id, row.id, row.full_name))
         told = {
             "templates": list(guide.templates),

@@ -54,7 +54,14 @@ class House:
     def judge(self) -> Judge:
         """Return the judge of this house."""
         walk = Walk(self.store, self.classifier, self._forges.of, spend=self.engine.spend, clock=self.clock)
-        return Judge(self.deliveries, walk, lease=self.settings.lease_seconds, clock=self.clock)
+        return Judge(
+            self.deliveries,
+            walk,
+            lease=self.settings.lease_seconds,
+            settle=self.settings.settle_seconds,
+            wake=self.engine.wake,
+            clock=self.clock,
+        )
 
     def stop(self) -> None:
         """Store what is at the door, finish what is in hand, and close."""

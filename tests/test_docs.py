@@ -210,8 +210,16 @@ def test_the_readme_leads_to_the_first_page() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_says_what_it_answers_or_promises(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    first = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
-    assert first.endswith((".", "?", ":", ",", ";")) or len(first) > 60, f"{path.name}: no docstring"
+    promise = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
+    assert promise.endswith((".", "?", "!")), f"{path.name}: its docstring begins with no sentence"
+
+
+def test_ci_runs_what_the_readme_tells_a_reader_to_run() -> None:
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert "make check" in run
+    assert "make test" in run
+    told = re.findall(r"^(?:\$ )?(make \w+)", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert {"make demo", "make test"} <= set(told)
 
 
 def test_the_changelog_has_a_place_for_what_is_not_released() -> None:

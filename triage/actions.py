@@ -48,6 +48,8 @@ def plan(
     """
     if policy.mode == "observe" or not thread.open or thread.reopened:
         return []
+    if policy.burst.action == "none":
+        wanted -= {"burst"}
     changes = [*_labels(policy, thread, wanted, now=now)]
     if policy.mode == "comment":
         changes += _comment(thread, changes, now=now)

@@ -213,6 +213,8 @@ def label(url: str, repo: Repository, one: Label) -> Shape:
         "color": one.color,
         "default": False,
         "description": one.description,
+        "archived_at": None,
+        "archived_by": None,
     }
 
 

@@ -1,13 +1,15 @@
-"""Fixtures: the stand-in for GitHub on a free loopback port, and an App's key."""
+"""Fixtures: the stand-in for GitHub on a free loopback port, an App's key, and somebody who asks and who listens."""
 
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 import httpx
+import jwt
 import pytest
 import uvicorn
 from cryptography.hazmat.primitives import serialization
@@ -18,6 +20,7 @@ from standin.app import create_app
 APP = 7
 INSTALLATION = 70
 REPOSITORY = 700
+SECRET = "a secret of the tests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class StandIn:
         self._port = listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self._port}"
         self._app = self._app or create_app()
-        config = uvicorn.Config(self._app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=2)
+        config = uvicorn.Config(self._app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, name="stand-in")
         self._thread.start()
@@ -126,6 +129,12 @@ class StandIn:
         return self._ask("GET", "hooks")
 
 
+def app_claims() -> dict[str, Any]:
+    """Return what an App's JSON web token says: made a minute ago, good for nine more."""
+    now = int(time.time())
+    return {"iat": now - 60, "exp": now + 540, "iss": str(APP)}
+
+
 def small_world(key: AppKey | None = None, **app: Any) -> dict[str, Any]:
     """Return a seed: an organisation with one repository, one maintainer, one person and one pull request."""
     opened = "2026-11-30T10:00:00Z"
@@ -171,3 +180,66 @@ def standin() -> Iterator[StandIn]:
     running = StandIn().start()
     yield running
     running.close()
+
+
+@dataclass
+class Listener:
+    """An App's address: keeps what it hears, and answers as it is told."""
+
+    url: str = ""
+    heard: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    status: int = 202
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    listening = Listener()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:  # the library's name
+            body = self.rfile.read(int(self.headers["content-length"]))
+            listening.heard.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            self.send_response(listening.status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the library's name
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        listening.url = f"http://127.0.0.1:{server.server_port}/hook"
+        yield listening
+        server.shutdown()
+        thread.join()
+
+
+@dataclass
+class Asking:
+    """Who asks the stand-in: the App and its installation."""
+
+    standin: StandIn
+    key: AppKey
+
+    def app(self, **claims: Any) -> dict[str, str]:
+        token = jwt.encode({**app_claims(), **claims}, self.key.private, algorithm="RS256")
+        return {"authorization": f"Bearer {token}"}
+
+    def installed(self, **body: Any) -> dict[str, str]:
+        path = f"{self.standin.url}/app/installations/{INSTALLATION}/access_tokens"
+        answer = httpx.post(path, headers=self.app(), json=body)
+        assert answer.status_code == 201, answer.text
+        return {"authorization": f"token {answer.json()['token']}"}
+
+    def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> httpx.Response:
+        """Ask as the installation, unless other headers are given."""
+        sent = self.installed() if headers is None else headers
+        return self.standin.client.request(method, self.standin.url + path, json=body, headers=sent)
+
+
+@pytest.fixture
+def asking(standin: StandIn, app_key: AppKey, listener: Listener) -> Asking:
+    """Seed the small world, with an App that listens."""
+    standin.seed(small_world(app_key, id=APP, webhook_url=listener.url, webhook_secret=SECRET))
+    return Asking(standin, app_key)

@@ -12,25 +12,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, exists, func, null, or_, select, update
+from sqlalchemy import Connection, Row, delete, exists, func, select, update
 from sqlmodel import SQLModel
 
 from models.recorded.database import Collision, Database
-from models.recorded.tables import BodyRow, DeliveryRow, SubjectRow
+from models.recorded.subjects import Addressed, Subjects, Trouble, waits
+from models.recorded.tables import BodyRow, DeliveryRow
+
+__all__ = ["Arrival", "Backlog", "Claim", "Deliveries", "Delivery", "Kept", "LeaseLost", "Trouble"]
 
 CLAIM_LIMIT: Final = 500
 CLAIM_BYTES: Final = 64 * 1024 * 1024  # of bodies held in memory by one worker; one delivery may be 25 MB
-DEBOUNCE_CAP: Final = 10  # settle times that a wait may be put off by later deliveries
 COLLISIONS: Final = 3
 BATCH: Final = 500
-# A nudge during a lease moves the due time by at least this, so that ``finish`` sees it. Seconds.
-STIR: Final = 0.001
 
 DELIVERY: Final = SQLModel.metadata.tables[str(DeliveryRow.__tablename__)]
 BODY: Final = SQLModel.metadata.tables[str(BodyRow.__tablename__)]
-SUBJECT: Final = SQLModel.metadata.tables[str(SubjectRow.__tablename__)]
 
-Addressed = tuple[str, int | None]
+# What an arrival tells of itself beside its body.
+TOLD: Final = ("guid", "event", "action", "installation_id", "repository_id", "subject", "received_at")
+
 T = TypeVar("T")
 
 
@@ -104,22 +105,12 @@ class Backlog:
     subjects: int
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why ``subjects`` wait although they are due, and since when (seconds since 1970)."""
-
-    reason: str
-    subjects: int
-    since: float | None
-
-
 class Deliveries:
     """The deliveries and subjects of one database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._least = func.least if database.postgres else func.min
-        self._most = func.greatest if database.postgres else func.max
+        self._subjects = Subjects(database)
 
     # --- coming in ----------------------------------------------------------
 
@@ -142,11 +133,12 @@ class Deliveries:
             first.setdefault(arrival.guid, arrival)
         with self._database.write() as session:
             connection = session.connection()
-            before = self._lock(connection, {arrival.subject for arrival in first.values()})
+            before = self._subjects.lock(connection, {arrival.subject for arrival in first.values()})
             done = self._store(connection, first)
             wanted = [arrival for guid, arrival in first.items() if guid not in done]
-            self._debounce(connection, wanted, settle)
-        woken = {arrival.subject for arrival in wanted if not _waits(before.get(arrival.subject))}
+            addressed = [(arrival.subject, arrival.installation_id, arrival.received_at) for arrival in wanted]
+            self._subjects.debounce(connection, addressed, settle)
+        woken = {arrival.subject for arrival in wanted if not waits(before.get(arrival.subject))}
         kept = []
         for arrival in arrivals:
             if arrival.guid in done:
@@ -158,20 +150,8 @@ class Deliveries:
 
     def _store(self, connection: Connection, first: Mapping[str, Arrival]) -> set[str]:
         """Insert what is new, wake what failed; return the GUIDs that are done."""
-        rows = [
-            {
-                "guid": arrival.guid,
-                "event": arrival.event,
-                "action": arrival.action,
-                "installation_id": arrival.installation_id,
-                "repository_id": arrival.repository_id,
-                "subject": arrival.subject,
-                "received_at": arrival.received_at,
-                "state": "waiting",
-                "attempts": 0,
-            }
-            for arrival in first.values()
-        ]
+        waiting = {"state": "waiting", "attempts": 0}
+        rows = [{name: getattr(arrival, name) for name in TOLD} | waiting for arrival in first.values()]
         if not rows:
             return set()
         insert = self._database.insert(DELIVERY).on_conflict_do_nothing(index_elements=["guid"])
@@ -200,29 +180,6 @@ class Deliveries:
             insert = self._database.insert(BODY).on_conflict_do_nothing(index_elements=["delivery_id"])
             connection.execute(insert, rows)
 
-    def _debounce(self, connection: Connection, arrivals: Iterable[Arrival], settle: float) -> None:
-        times: dict[str, list[float]] = defaultdict(list)
-        installation: dict[str, int | None] = {}
-        for arrival in arrivals:
-            times[arrival.subject].append(arrival.received_at)
-            installation[arrival.subject] = arrival.installation_id or installation.get(arrival.subject)
-        cap = DEBOUNCE_CAP * settle
-        rows = [
-            {
-                "key": key,
-                "installation_id": installation[key],
-                "waiting_since": min(at),
-                "due_at": min(max(at) + settle, min(at) + cap),
-                "attempts": 0,
-            }
-            for key, at in sorted(times.items())
-        ]
-        if not rows:
-            return
-        insert = self._database.insert(SUBJECT)
-        later = self._most(SUBJECT.c.due_at, self._least(insert.excluded.due_at, SUBJECT.c.waiting_since + cap))
-        connection.execute(self._upsert(insert, due_at=later), rows)
-
     def nudge(self, subjects: Sequence[Addressed], now: float, due_at: float) -> list[str]:
         """Make subjects (key, installation) wait without a delivery; return those that did not wait before.
 
@@ -230,41 +187,9 @@ class Deliveries:
         """
         with self._database.write() as session:
             connection = session.connection()
-            before = self._lock(connection, {key for key, _ in subjects})
-            self._nudge(connection, subjects, now, due_at)
-        return [key for key in dict(subjects) if not _waits(before.get(key))]
-
-    def _nudge(self, connection: Connection, subjects: Sequence[Addressed], now: float, due_at: float) -> None:
-        rows = [
-            {"key": key, "installation_id": installation, "waiting_since": now, "due_at": due_at, "attempts": 0}
-            for key, installation in sorted(dict(subjects).items())
-        ]
-        if not rows:
-            return
-        insert = self._database.insert(SUBJECT)
-        stirred = self._most(insert.excluded.due_at, SUBJECT.c.due_at + STIR)
-        held = case((SUBJECT.c.lease_owner.is_(None), SUBJECT.c.due_at), else_=stirred)
-        connection.execute(self._upsert(insert, due_at=held), rows)
-
-    def _upsert(self, insert: Any, *, due_at: ColumnElement[float]) -> Any:
-        """Make a subject wait: a new wait begins with a clean slate, an old one goes on until ``due_at``."""
-        asleep = SUBJECT.c.due_at.is_(None)
-        return insert.on_conflict_do_update(
-            index_elements=["key"],
-            set_={
-                "installation_id": func.coalesce(insert.excluded.installation_id, SUBJECT.c.installation_id),
-                "waiting_since": func.coalesce(SUBJECT.c.waiting_since, insert.excluded.waiting_since),
-                "due_at": case((asleep, insert.excluded.due_at), else_=due_at),
-                "rung_at": case((asleep, null()), else_=SUBJECT.c.rung_at),
-                "attempts": case((asleep, 0), else_=SUBJECT.c.attempts),
-                "error": case((asleep, null()), else_=SUBJECT.c.error),
-            },
-        )
-
-    def _lock(self, connection: Connection, keys: set[str]) -> dict[str, Row[Any]]:
-        """Lock the subjects that exist, in order of key (PostgreSQL; SQLite has one writer), and return them."""
-        query = select(SUBJECT).where(SUBJECT.c.key.in_(sorted(keys))).order_by(SUBJECT.c.key).with_for_update()
-        return {row.key: row for row in connection.execute(query)}
+            before = self._subjects.lock(connection, {key for key, _ in subjects})
+            self._subjects.nudge(connection, subjects, now, due_at)
+        return [key for key in dict(subjects) if not waits(before.get(key))]
 
     # --- being worked on ----------------------------------------------------
 
@@ -274,16 +199,9 @@ class Deliveries:
         Of any number of callers at the same moment exactly one gets it.
         """
         token = f"{owner}:{uuid.uuid4().hex}"
-        free = or_(SUBJECT.c.lease_until.is_(None), SUBJECT.c.lease_until <= now)
-        take = (
-            update(SUBJECT)
-            .where(SUBJECT.c.key == subject, SUBJECT.c.due_at <= now, free)
-            .values(lease_owner=token, lease_until=now + lease)
-            .returning(SUBJECT.c.installation_id, SUBJECT.c.attempts, SUBJECT.c.due_at)
-        )
         with self._database.write(durable=False) as session:
             connection = session.connection()
-            taken = connection.execute(take).one_or_none()
+            taken = self._subjects.take(connection, subject, token, now, now + lease)
             if taken is None:
                 return None
             rows = self._waiting(connection, subject)
@@ -312,8 +230,7 @@ class Deliveries:
     def renew(self, claim: Claim, *, until: float) -> bool:
         """Hold a subject until ``until``; ``False`` when another took it."""
         with self._database.write(durable=False) as session:
-            held = session.connection().execute(_held(claim).values(lease_until=until).returning(SUBJECT.c.key))
-            return held.one_or_none() is not None
+            return self._subjects.hold(session.connection(), claim.subject, claim.token, until)
 
     def finish(
         self,
@@ -340,38 +257,29 @@ class Deliveries:
                 by_outcome[outcomes[delivery.id]].append(delivery.id)
         with self._database.write() as session:
             connection = session.connection()
-            rows = self._lock(connection, {claim.subject, *(key for key, _ in nudges)})
+            rows = self._subjects.lock(connection, {claim.subject, *(key for key, _ in nudges)})
             row = rows.get(claim.subject)
             if row is None or row.lease_owner != claim.token:
                 raise LeaseLost(claim.subject)
             for outcome, ids in by_outcome.items():
                 self._end(connection, ids, "done", outcome, now)
-            self._release(connection, claim, row, now)
-            self._nudge(connection, nudges, now, now if nudge_due is None else nudge_due)
-            return _due_at(connection, claim.subject)
+            self._release(connection, claim, row, now, error=None)
+            self._subjects.nudge(connection, nudges, now, now if nudge_due is None else nudge_due)
+            return self._subjects.due_at(connection, claim.subject)
 
     def give_back(self, claim: Claim, *, now: float, due_at: float, error: str, counts: bool) -> None:
         """Let the subject go and have it wait until ``due_at``; ``counts`` adds an attempt to it and its deliveries.
 
         Does nothing when another worker took the subject: it is that one's now.
         """
-        more = int(counts)
-        released = _held(claim).values(
-            lease_owner=None,
-            lease_until=None,
-            rung_at=None,
-            waiting_since=func.coalesce(SUBJECT.c.waiting_since, now),
-            due_at=due_at,
-            attempts=SUBJECT.c.attempts + more,
-            error=error,
-        )
         with self._database.write() as session:
             connection = session.connection()
-            if connection.execute(released.returning(SUBJECT.c.key)).one_or_none() is None or not counts:
+            held = self._subjects.put_back(connection, claim.subject, claim.token, now, due_at, error, counts)
+            if not held or not counts:
                 return
             for ids in _parts([row.id for row in claim.deliveries]):
                 connection.execute(
-                    update(DELIVERY).where(DELIVERY.c.id.in_(ids)).values(attempts=DELIVERY.c.attempts + more)
+                    update(DELIVERY).where(DELIVERY.c.id.in_(ids)).values(attempts=DELIVERY.c.attempts + 1)
                 )
 
     def give_up(self, claim: Claim, *, now: float, error: str) -> None:
@@ -381,7 +289,7 @@ class Deliveries:
         """
         with self._database.write() as session:
             connection = session.connection()
-            row = self._lock(connection, {claim.subject}).get(claim.subject)
+            row = self._subjects.lock(connection, {claim.subject}).get(claim.subject)
             if row is None or row.lease_owner != claim.token:
                 return
             self._end(connection, [row.id for row in claim.deliveries], "failed", error, now)
@@ -396,33 +304,15 @@ class Deliveries:
                 .values(state=state, outcome=outcome, finished_at=now, attempts=DELIVERY.c.attempts + 1)
             )
 
-    def _release(
-        self, connection: Connection, claim: Claim, row: Row[Any], now: float, error: str | None = None
-    ) -> None:
-        """Drop the lease; clear the wait, or begin a new one for what came since the claim."""
-        oldest = connection.scalar(
+    def _release(self, connection: Connection, claim: Claim, row: Row[Any], now: float, *, error: str | None) -> None:
+        # Not min(received_at): for that SQLite looks through all that waits.
+        oldest: float | None = connection.scalar(
             select(DELIVERY.c.received_at)
             .where(DELIVERY.c.subject == claim.subject, DELIVERY.c.state == "waiting")
             .order_by(DELIVERY.c.id)
             .limit(1)
         )
-        moved = row.due_at is not None and row.due_at != claim.due_seen
-        due_at = row.due_at if moved else now
-        since = now if oldest is None else oldest
-        waits = moved or oldest is not None
-        connection.execute(
-            update(SUBJECT)
-            .where(SUBJECT.c.key == claim.subject)
-            .values(
-                lease_owner=None,
-                lease_until=None,
-                rung_at=None,
-                waiting_since=since if waits else None,
-                due_at=due_at if waits else None,
-                attempts=0,
-                error=error,
-            )
-        )
+        self._subjects.release(connection, row, now, due_seen=claim.due_seen, oldest=oldest, error=error)
 
     # --- what waits ---------------------------------------------------------
 
@@ -431,29 +321,13 @@ class Deliveries:
 
         They count as rung now, so that two sweeps do not ring the same.
         """
-        free = or_(SUBJECT.c.lease_until.is_(None), SUBJECT.c.lease_until <= now)
-        unrung = or_(SUBJECT.c.rung_at.is_(None), SUBJECT.c.rung_at < rung_before)
-        pick = (
-            select(SUBJECT.c.key)
-            .where(SUBJECT.c.due_at <= now, free, unrung)
-            .order_by(SUBJECT.c.due_at)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-        )
-        ring = (
-            update(SUBJECT)
-            .where(SUBJECT.c.key.in_(pick.scalar_subquery()))
-            .values(rung_at=now)
-            .returning(SUBJECT.c.key, SUBJECT.c.due_at)
-        )
         with self._database.write(durable=False) as session:
-            rung = session.connection().execute(ring).all()
-        return [row.key for row in sorted(rung, key=lambda row: (row.due_at, row.key))]
+            return self._subjects.ring(session.connection(), now, limit, rung_before)
 
     def waiting_at(self, subject: str) -> float | None:
         """Tell when a subject is due, ``None`` when it does not wait."""
         with self._database.read() as session:
-            return _due_at(session.connection(), subject)
+            return self._subjects.due_at(session.connection(), subject)
 
     def backlog(self) -> Backlog:
         """Count what waits and what failed."""
@@ -465,8 +339,7 @@ class Deliveries:
         with self._database.read() as session:
             connection = session.connection()
             found = {row.state: (int(row[1]), float(row.oldest)) for row in connection.execute(query)}
-            due = select(func.count()).select_from(SUBJECT).where(SUBJECT.c.due_at.is_not(None))
-            subjects = connection.execute(due).scalar_one()
+            subjects = self._subjects.count(connection)
         waiting, oldest = found.get("waiting", (0, None))
         return Backlog(waiting, found.get("failed", (0, None))[0], oldest, subjects)
 
@@ -474,15 +347,8 @@ class Deliveries:
 
     def troubles(self, limit: int = 5) -> list[Trouble]:
         """Return why subjects that were tried and put back still wait, the commonest reason first."""
-        query = (
-            select(SUBJECT.c.error, func.count(), func.min(SUBJECT.c.waiting_since))
-            .where(SUBJECT.c.due_at.is_not(None), SUBJECT.c.error.is_not(None))
-            .group_by(SUBJECT.c.error)
-            .order_by(func.count().desc(), SUBJECT.c.error)
-            .limit(limit)
-        )
         with self._database.read() as session:
-            return [Trouble(*row) for row in session.connection().execute(query)]
+            return self._subjects.troubles(session.connection(), limit)
 
     def listed(self, guid: str | None = None, state: str | None = None, limit: int = 1000) -> list[Delivery]:
         """List the newest ``limit`` deliveries, oldest first, without their bodies."""
@@ -508,15 +374,15 @@ class Deliveries:
         with self._database.write() as session:
             connection = session.connection()
             subjects = [(str(row[0]), row[1]) for row in connection.execute(addressed.group_by(DELIVERY.c.subject))]
-            before = self._lock(connection, {key for key, _ in subjects})
+            before = self._subjects.lock(connection, {key for key, _ in subjects})
             for part in _parts([key for key, _ in subjects]):
                 connection.execute(
                     update(DELIVERY)
                     .where(DELIVERY.c.subject.in_(part), *failed)
                     .values(state="waiting", attempts=0, outcome=None, finished_at=None)
                 )
-            self._nudge(connection, subjects, at, at)
-        return [key for key, _ in subjects if not _waits(before.get(key))]
+            self._subjects.nudge(connection, subjects, at, at)
+        return [key for key, _ in subjects if not waits(before.get(key))]
 
     def drop_bodies(self, before: float) -> int:
         """Drop the bodies of deliveries that came before ``before`` and no longer wait; return how many."""
@@ -530,19 +396,6 @@ class Deliveries:
             total += dropped
             if dropped < BATCH:
                 return total
-
-
-def _waits(row: Row[Any] | None) -> bool:
-    return row is not None and row.due_at is not None
-
-
-def _held(claim: Claim) -> Any:
-    return update(SUBJECT).where(SUBJECT.c.key == claim.subject, SUBJECT.c.lease_owner == claim.token)
-
-
-def _due_at(connection: Connection, subject: str) -> float | None:
-    due_at: float | None = connection.scalar(select(SUBJECT.c.due_at).where(SUBJECT.c.key == subject))
-    return due_at
 
 
 def _parts(values: Sequence[T]) -> Iterable[Sequence[T]]:

@@ -10,7 +10,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Row, delete, exists, func, select, update
 from sqlmodel import SQLModel
@@ -31,8 +31,6 @@ BODY: Final = SQLModel.metadata.tables[str(BodyRow.__tablename__)]
 
 # What an arrival tells of itself beside its body.
 TOLD: Final = ("guid", "event", "action", "installation_id", "repository_id", "subject", "received_at")
-
-T = TypeVar("T")
 
 
 class LeaseLost(Exception):
@@ -166,7 +164,7 @@ class Deliveries:
         ).all()
         failed = {row.guid: row.id for row in found if row.state == "failed"}
         if failed:
-            again = {"state": "waiting", "attempts": 0, "outcome": None, "finished_at": None}
+            again = {**waiting, "outcome": None, "finished_at": None}
             connection.execute(update(DELIVERY).where(DELIVERY.c.id.in_(failed.values())).values(again))
         self._store_bodies(connection, first, {**ids, **failed})
         return {row.guid for row in found if row.state == "done"}
@@ -398,5 +396,5 @@ class Deliveries:
                 return total
 
 
-def _parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
+def _parts(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
     return (values[start : start + BATCH] for start in range(0, len(values), BATCH))

@@ -5,29 +5,24 @@ since 1970, never the time of arrival, because deliveries come late and out of o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
 from triage.bodies import Body, NotJson, Person, Repository, Said, Thread, read
+from triage.seen import Act, Checks, Event, RepositorySeen, ThreadSeen, Why
 
-__all__ = ["HANDLED", "Act", "Checks", "Event", "NotJson", "Person", "RepositorySeen", "ThreadSeen", "parse"]
-
-Why = Literal[
-    "opened",
-    "pushed",
-    "edited",
-    "said",
-    "ready",
-    "drafted",
-    "closed",
-    "reopened",
-    "labelled",
-    "unlabelled",
-    "locked",
-    "unlocked",
-    "policy",
-    "checked",
+__all__ = [
+    "HANDLED",
+    "Act",
+    "Checks",
+    "Event",
+    "NotJson",
+    "Person",
+    "RepositorySeen",
+    "ThreadSeen",
+    "parse",
+    "read",
+    "understand",
 ]
 
 POLICY_PATH: Final = ".github/triage.yml"
@@ -75,95 +70,6 @@ _OUTCOMES: Final[Mapping[str, Literal["success", "failure", "pending"]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RepositorySeen:
-    """A repository as a body shows it; ``full_name`` is today's address, ``id`` is what it is known by."""
-
-    id: int
-    full_name: str
-    private: bool
-    archived: bool
-    default_branch: str | None
-    owner: str
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadSeen:
-    """A pull request or an issue as a body shows it: each field ``None`` where this body does not tell."""
-
-    kind: Literal["pull", "issue"]
-    number: int
-    title: str | None = None
-    body: str | None = None
-    author: Person | None = None
-    association: str | None = None
-    app_author: str | None = None
-    open: bool | None = None
-    merged: bool | None = None
-    draft: bool | None = None
-    locked: bool | None = None
-    created_at: float | None = None
-    updated_at: float | None = None
-    head_ref: str | None = None
-    head_sha: str | None = None
-    base_ref: str | None = None
-    additions: int | None = None
-    deletions: int | None = None
-    changed_files: int | None = None
-    labels: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """One thing that one account did. ``actor`` is ``None`` for a deleted account.
-
-    ``key`` is the same however often it is heard: ``comment:ID``, ``review:ID``, ``review_comment:ID``,
-    ``pull:REPOSITORY:NUMBER``, ``issue:REPOSITORY:NUMBER``, ``push:REPOSITORY:NUMBER:SHA``, ``checked:SUITE:SECONDS``,
-    and for the rest ``KIND:REPOSITORY:NUMBER:SECONDS`` (a label's name between the last two).
-    ``kind`` is one of the timeline's, or ``pull_request``, ``issue`` (opened) or ``checked``. ``thread`` groups a
-    review comment with its answers, and the endings of one check suite; ``base`` is a pull request's base branch, of a
-    ``checked`` the commit. The words of a thread's opening stand in the thread.
-    """
-
-    key: str
-    kind: str
-    at: float
-    actor: Person | None = None
-    association: str | None = None
-    body: str | None = None
-    path: str | None = None
-    line: int | None = None
-    thread: str | None = None
-    node: str | None = None
-    base: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """How the checks of one App ended on a commit."""
-
-    head_sha: str
-    outcome: Literal["success", "failure", "pending"] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A delivery that is ours. ``subject`` is what is to be judged because of it."""
-
-    event: str
-    action: str | None
-    why: Why
-    installation_id: int | None
-    repository: RepositorySeen
-    sender: Person | None
-    subject: str
-    thread: ThreadSeen | None = None
-    acts: tuple[Act, ...] = ()
-    label: str | None = None
-    checks: Checks | None = None
-    paths: tuple[str, ...] = ()
-
-
 def parse(event: str, body: bytes) -> Event | None:
     """Read a delivery; ``None`` when it is not ours, or when its body lacks what its event needs.
 
@@ -172,7 +78,11 @@ def parse(event: str, body: bytes) -> Event | None:
     NotJson
         When the body is not an object of JSON in UTF-8, whatever the event.
     """
-    told = read(body)
+    return understand(event, read(body))
+
+
+def understand(event: str, told: Body) -> Event | None:
+    """Tell what a body that was read means; ``None`` like ``parse``."""
     whys = _WHY.get(event)
     if whys is None or told.repository is None:
         return None

@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triage import settings as told
-from triage.metrics import BACKLOG, CONTENT_TYPE_LATEST, exposition
+from triage.metrics import BACKLOG, CONTENT_TYPE_LATEST, WAITING, exposition
 from triage.settings import Settings
 from triage.wiring import House, build
 from webhooks import pages, receive
@@ -88,7 +88,8 @@ def _metrics(request: Request) -> Response:
         request.app.state.house.measure()
     except Exception:  # noqa: BLE001 - whatever keeps the backlog from being counted, the other figures are known
         log.warning("backlog not counted")
-        BACKLOG.set(float("nan"))
+        for gauge in (BACKLOG, WAITING):
+            gauge.set(float("nan"))
     return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
 
 

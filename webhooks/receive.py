@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from triage.events import Event, NotJson, parse
+from triage.events import Event, NotJson, read, understand
 from triage.inbox import Arrival, Inbox, NotKept
 from triage.metrics import DELIVERIES, DELIVERY_SECONDS
 from triage.settings import Settings
@@ -145,12 +145,11 @@ def _understand(request: Request, body: bytes, seen: _Seen) -> Event | None:
     if kind is not None and kind.partition(";")[0].strip().lower() != "application/json":
         raise _malformed("not JSON: set the webhook's content type to application/json")
     try:
-        event = parse(seen.event, body)
+        told = read(body)
     except NotJson as error:
         raise _malformed(str(error)) from None
-    if event is not None and event.action is not None:
-        seen.action = event.action[:MAX_NAME]
-    return event
+    seen.action = None if told.action is None else told.action[:MAX_NAME]
+    return understand(seen.event, told)
 
 
 def _name(request: Request, header: str) -> str | None:

@@ -35,6 +35,8 @@ SEAL: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+UNKEPT: Final = {"Cache-Control": "no-store"}
+
 log = structlog.get_logger(__name__)
 
 
@@ -68,8 +70,16 @@ def create_app(settings: Settings | None = None, *, house: House | None = None) 
     app.include_router(pages.router)
     app.add_exception_handler(pages.SignInNeeded, pages.ask_to_sign_in)
     app.add_exception_handler(pages.OutOfReach, pages.say_out_of_reach)
+    app.add_exception_handler(Exception, _admit_fault)
     app.add_middleware(Sealed)
     return app
+
+
+async def _admit_fault(request: Request, error: Exception) -> Response:
+    """Seal the answer here: it is made outside of the middleware."""
+    response = await pages.admit_fault(request, error)
+    response.headers.update({**SEAL, **UNKEPT})
+    return response
 
 
 async def _healthz() -> JSONResponse:
@@ -110,7 +120,7 @@ class Sealed:
                 headers = MutableHeaders(scope=message)
                 headers.update(SEAL)
                 if not scope["path"].startswith(STATIC):
-                    headers["Cache-Control"] = "no-store"
+                    headers.update(UNKEPT)
             await send(message)
 
         await self._app(scope, receive_, seal)

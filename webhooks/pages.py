@@ -130,6 +130,13 @@ async def say_out_of_reach(request: Request, error: Exception) -> Response:
     return _page("out_of_reach.html", 503, failing=str(error))
 
 
+async def admit_fault(request: Request, _: Exception) -> Response:
+    """Answer 500 without details; the server logs them."""
+    if request.method != "GET" or _is_api(request):
+        return JSONResponse({"error": "a fault of ours: the server's log says more"}, 500)
+    return _page("fault.html", 500)
+
+
 async def _queue(request: Request) -> Queue:
     house: House = request.app.state.house
     return await _ask(house, house.queue)

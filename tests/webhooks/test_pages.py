@@ -219,7 +219,7 @@ def test_the_page_says_that_github_is_out_of_reach_and_work_waits(signed_in: Ser
     broken = "acme/widgets: .github/triage.yml:3:1: unknown key"
     signed_in.house.shown = queue(health=Health(12, 1, AS_OF - 1800, (trouble,), (broken,)))
     page = " ".join(signed_in.client.get("/queue").text.split())
-    assert "3 threads wait since" in page
+    assert "3 threads wait for" in page
     assert "GitHub does not answer" in page
     assert "12 deliveries wait to be judged, the oldest for 30 min" in page
     assert "1 deliveries could not be judged" not in page
@@ -330,7 +330,7 @@ def test_pages_work_by_keyboard_without_a_script(signed_in: Server) -> None:
 def test_nothing_is_loaded_from_elsewhere(signed_in: Server) -> None:
     outline = Outline(signed_in.client.get("/queue").text)
     loaded = [one.get("href") for one in outline.all("link")] + [one.get("src") for one in outline.all("img")]
-    assert loaded == ["/static/page.css"]
+    assert loaded == ["/static/mark.svg", "/static/page.css"]
     css = signed_in.client.get("/static/page.css")
     assert css.status_code == 200
     assert "url(" not in css.text

@@ -56,6 +56,11 @@ _CLAIM: Final = re.compile(
     r"|\u30c6\u30b9\u30c8(?:\u304c|\u306f)?(?:\u901a\u904e|\u30d1\u30b9|\u6210\u529f)",
     re.IGNORECASE,
 )
+# Each claim holds one of these, in lower case: looking for them first is fast.
+_HINTS: Final = (
+    *("test", "verified", "confirmed", "validated", "build", "lint", "check", "regression", "production", "\u2705"),
+    *("pruebas", "\u0442\u0435\u0441\u0442", "\u6d4b\u8bd5", "\u30c6\u30b9\u30c8"),
+)
 # "Not yet verified", "once all tests pass", "make sure that tests pass": no claim.
 _NO_CLAIM: Final = re.compile(
     r"\b(?:not|never|cannot|without|yet|once|until|unless|if|when|after|should|must|will|would|ensure[sd]?|make sure"
@@ -147,7 +152,7 @@ def validation_claims(facts: Facts) -> Reading:
     own, pull = _own(facts), facts.pull_request
     if own is None or pull is None:
         return unknown("the description was not read")
-    claims = [line for line in own.lines if _claims(line.text)]
+    claims = [line for line in own.lines if not line.heading and _claims(line.text)]
     if not claims:
         return Reading(0.0, own.nonempty_lines, "The description claims no test results.")
     tests_changed = None if pull.files is None else any(is_test(file.path) for file in pull.files)
@@ -210,7 +215,8 @@ def _whose(facts: Facts, name: str) -> str:
 
 
 def _claims(line: str) -> bool:
-    if _OPEN_BOX.match(line):
+    low = line.lower()
+    if _OPEN_BOX.match(line) or not any(hint in low for hint in _HINTS):
         return False
     return any(not _NO_CLAIM.search(line, max(0, m.start() - _CLAUSE), m.start()) for m in _CLAIM.finditer(line))
 

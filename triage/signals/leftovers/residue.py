@@ -16,7 +16,7 @@ from triage.prose import residual
 # Debris of citations, tools and chat formats: no person types these.
 _DEBRIS: Final = re.compile(
     r":?contentReference\[oaicite|\boaicite[:\]]|\bturn\d{1,2}(?:search|view|file|news)\d{1,3}\b|\u3010\d+(?::\d+)?\u2020"
-    r"|</?(?:antml:)?(?:function_calls|invoke|parameter)(?: name=\"\w+\")?>|sandbox:/mnt/data/|<\|im_(?:start|end)\|>"
+    r"|</?(?:antml:\w+|function_calls)[ >]|sandbox:/mnt/data/|<\|im_(?:start|end)\|>"
     r"|\[attached_file:\d+\]|\bgrok_card\b",
 )
 # "As an AI agent, I ..." is an honest disclosure and no residue.
@@ -47,6 +47,13 @@ _ABOUT_PATH: Final = re.compile(rf"(?:^|[^a-z])(?:{_MODEL_NAMES})(?:$|[^a-z])")
 _ABOUT_NAME: Final = re.compile(
     rf"(?:^|[^a-z])(?:{_MODEL_NAMES}|ai|agents?|agentic|assistants?|transformers|rag|inference|cursor)(?:$|[^a-z])"
 )
+# Each match of debris or speech holds one of these, in lower case: looking for them first is fast.
+_HINTS: Final = (
+    *("oaicite", "\u3010", "antml:", "function_calls", "sandbox:/mnt", "<|im_", "attached_file", "grok_card"),
+    *(f"turn{digit}" for digit in range(10)),
+    *("model", "have access to", "knowledge cutoff"),
+)
+_CODE_HINTS: Final = (*_HINTS[:-3], "here is", "here's")
 _PROSE: Final = tuple(
     f".{end}" for end in ("md", "markdown", "mdx", "rst", "txt", "adoc", "jsonl", "json", "csv", "ipynb", "po", "lock")
 )
@@ -100,11 +107,18 @@ def _added(pull: PullRequest) -> Iterator[str]:
     for file in pull.files or ():
         if file.patch is None or file.path.lower().endswith(_PROSE) or is_test(file.path):
             continue
-        for number, text in scan(file.patch).added:
-            if len(text) <= LONGEST_LINE and (_DEBRIS.search(text) or _CODE_PREAMBLE.match(text)):
+        low = file.patch.lower()
+        hints = [hint for hint in _CODE_HINTS if hint in low]
+        for number, text in scan(file.patch).added if hints else ():
+            if len(text) > LONGEST_LINE or not any(hint in text.lower() for hint in hints):
+                continue
+            if _DEBRIS.search(text) or _CODE_PREAMBLE.match(text):
                 yield f"{file.path}:{number}"
 
 
 def spoken(line: str, *, first: bool) -> bool:
     """Tell whether a line of prose is an assistant's to its user; a preamble counts on the first line only."""
-    return bool(_DEBRIS.search(line) or _SPOKEN.search(line) or (first and _PREAMBLE.match(line)))
+    low = line.lower()
+    if any(hint in low for hint in _HINTS) and (_DEBRIS.search(line) or _SPOKEN.search(line)):
+        return True
+    return first and _PREAMBLE.match(line) is not None

@@ -104,8 +104,8 @@ def stray_files(facts: Facts) -> Reading:
     found = {} if about else {_group(f.path, k): k for f, k in alike if not _is_purpose(f.path, k, said, title)}
     if not found and pull.truncated:
         return unknown("not every changed file was read", len(added))
-    if not found and pull.files and all(file.status is None for file in pull.files) and not added:
-        return unknown("which files are new was not read")
+    if not found and any(file.status is None and file.patch is None for file in pull.files):
+        return unknown("which files are new was not read", len(added))
     if not found:
         return Reading(0.0, len(added), f"None of {len(added)} added files looks left over from the work.")
     kinds = ", ".join(sorted({kind.name for kind in found.values()}))

@@ -43,7 +43,7 @@ def common_lines(found: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...
     for repository, texts in bodies.items():
         if len(texts) < COMMON_AT_LEAST:
             continue
-        counts = Counter(line for text in texts for line in set(residual(text).lines))
+        counts = Counter(line for text in texts for line in {one.text for one in residual(text).lines})
         common[repository] = tuple(sorted(line for line, count in counts.items() if count >= COMMON * len(texts)))
     return common
 

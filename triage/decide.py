@@ -7,13 +7,13 @@ disclosed contribution contradicts itself. Everything short of that is ``unsure`
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from models.learned.classifier import needed
 from triage.evidence import FAMILIES, Family
 from triage.facts import Facts
+from triage.patch import is_test
 from triage.policy import Policy
 from triage.score import Score
 from triage.signals.burst import Flood, flood
@@ -210,16 +210,3 @@ def quick_win(facts: Facts, score: Score) -> bool:
         max(one.agent, one.unreviewed) <= 0.0 for one in score.contributions if one.signal.family == "leftovers"
     )
     return small and tested and clean
-
-
-def is_test(path: str) -> bool:
-    """Tell by its path whether a file holds tests, as the common test runners find them."""
-    folders, _, name = path.lower().rpartition("/")
-    stem = name.split(".")[0]
-    marks: Sequence[str] = ("test", "tests", "spec", "specs")
-    return (
-        any(part in {*marks, "__tests__", "testing"} for part in folders.split("/"))
-        or any(stem.startswith(f"{mark}_") or stem.endswith((f"_{mark}", f"-{mark}")) for mark in marks)
-        or any(f".{mark}." in name for mark in marks)
-        or path.rpartition("/")[2].partition(".")[0].endswith(("Test", "Tests", "Spec"))
-    )

@@ -13,7 +13,6 @@ from triage.facts import TimelineEvent
 
 _TOLD = (
     "title",
-    "body",
     "association",
     "app_author",
     "open",
@@ -131,6 +130,8 @@ def note_thread(known: ThreadRow | None, event: Event) -> ThreadRow | None:
         value = getattr(seen, name)
         if value is not None and (newer or getattr(row, name) is None):
             setattr(row, name, value)
+    if newer or known is None:  # GitHub writes an empty description as null: it is known, and empty
+        row.body = seen.body or ""
     if seen.labels is not None and (newer or known is None):
         row.labels = list(seen.labels)
     return row

@@ -15,7 +15,6 @@ from structlog.typing import Processor
 from triage.settings import Settings
 
 _SHARED: Final[Sequence[Processor]] = (
-    structlog.contextvars.merge_contextvars,
     structlog.processors.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 )

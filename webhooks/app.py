@@ -9,6 +9,7 @@ import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
+from fastapi.telemetry import TelemetryConfig
 from starlette.datastructures import MutableHeaders
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -54,6 +55,7 @@ def create_app(settings: Settings | None = None, *, house: House | None = None) 
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         built = house or build(given)
         app.state.house = built
+        app.state.secrets = built.settings.webhook_secrets
         app.state.sessions = Sessions(built.sign_in_token)
         await run_in_threadpool(built.start)
         try:
@@ -61,7 +63,10 @@ def create_app(settings: Settings | None = None, *, house: House | None = None) 
         finally:
             await run_in_threadpool(built.stop)
 
-    app = FastAPI(title="Livefirst", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    silent = TelemetryConfig(tracing=False, metrics=False, logs=False)  # else asked for anew at every request
+    app = FastAPI(
+        title="Livefirst", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan, telemetry=silent
+    )
     app.router.routes.append(Route(receive.PATH, receive.Door(), methods=["POST"]))
     app.router.routes.append(Mount(STATIC, StaticFiles(directory=HERE / "static"), name="static"))
     app.add_api_route("/healthz", _healthz, methods=["GET"])

@@ -5,7 +5,7 @@ its body, its signature or a secret.
 """
 
 import time
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 from starlette.requests import ClientDisconnect, Request
@@ -15,7 +15,6 @@ from starlette.types import Receive, Scope, Send
 from triage.events import Event, NotJson, read, understand
 from triage.inbox import Arrival, Inbox, NotKept
 from triage.metrics import DELIVERIES, DELIVERY_SECONDS
-from triage.settings import Settings
 from webhooks.signature import verifies
 
 PATH: Final = "/webhooks/github"
@@ -25,18 +24,6 @@ MAX_NAME: Final = 100  # characters of a delivery's id or event
 RETRY_AFTER: Final = "30"  # seconds
 
 log = structlog.get_logger(__name__)
-
-
-class Keeper(Protocol):
-    """What the door needs of the house."""
-
-    @property
-    def settings(self) -> Settings:
-        """Return the settings."""
-
-    @property
-    def inbox(self) -> Inbox:
-        """Return where deliveries are kept."""
 
 
 class Refusal(Exception):
@@ -66,7 +53,7 @@ class Door:
         seen = _Seen(_name(request, "x-github-event"), _name(request, "x-github-delivery"))
         response: Response | None = None
         try:
-            seen.outcome = await self._answer(request, request.app.state.house, seen)
+            seen.outcome = await self._answer(request, request.app.state.house.inbox, seen)
             response = ANSWERS[seen.outcome]
         except Refusal as refusal:
             seen.outcome, response = refusal.outcome, refusal.response
@@ -81,16 +68,16 @@ class Door:
         if response is not None:
             await response(scope, receive, send)
 
-    async def _answer(self, request: Request, house: Keeper, seen: "_Seen") -> str:
+    async def _answer(self, request: Request, inbox: Inbox, seen: "_Seen") -> str:
         body = await self._read(request, seen)
-        if not verifies(body, _signature(request), house.settings.webhook_secrets):
+        if not verifies(body, _signature(request), request.app.state.secrets):
             raise Refusal(
                 401, "unsigned", "X-Hub-Signature-256 is missing or does not fit: compare the webhook secrets"
             )
         event = _understand(request, body, seen)
         if event is None:
             return "ignored"
-        return await house.inbox.keep(
+        return await inbox.keep(
             Arrival(
                 guid=seen.guid or "",
                 event=event.event,

@@ -281,6 +281,19 @@ def test_text_is_what_a_database_can_hold() -> None:
     assert (event.thread.title, event.acts[0].body) == ("a\ufffdb", "c\ufffdd")
 
 
+@pytest.mark.parametrize("words", [r"\u0000", r"a \\u0000 b", "\0\0", "\\\0", r"\x00"])
+def test_only_the_character_is_replaced_not_its_name(words: str) -> None:
+    shape = body("created", NEWCOMER, issue=issue(of_pull=True), comment=comment(body=words))
+    event = read("issue_comment", shape)
+    assert event is not None
+    assert event.acts[0].body == words.replace("\0", "\ufffd")
+
+
+def test_the_character_itself_is_no_json() -> None:
+    with pytest.raises(NotJson):
+        parse("ping", b'{"action": "a\0b"}')
+
+
 @pytest.mark.parametrize(
     "raw",
     [

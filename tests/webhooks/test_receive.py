@@ -221,6 +221,18 @@ def test_the_largest_body_that_github_sends_is_kept(door: Server) -> None:
     assert len(door.kept()) == 1
 
 
+def test_bodies_sent_at_once_share_a_limit_and_give_it_back(door: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is known to be GitHub while a body is still coming: together they must not fill the memory."""
+    size = len(json.dumps(COMMENT).encode())
+    monkeypatch.setattr("webhooks.receive.MAX_HELD", size)
+    for _ in range(3):
+        assert door.deliver("issue_comment", COMMENT).status_code == 202
+    monkeypatch.setattr("webhooks.receive.MAX_HELD", size - 1)
+    answer = door.deliver("issue_comment", COMMENT)
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+
+
 # --- trouble ----------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from triage.facts import TimelineEvent
 
 _TOLD = (
     "title",
+    "body",
     "association",
     "app_author",
     "open",
@@ -79,7 +80,7 @@ def note_timeline(store: Store, thread: ThreadRow, events: Iterable[TimelineEven
     return store.add_acts(
         [
             ActRow(
-                key=event.key,
+                key=_same_as_delivered(thread, event.key),
                 installation_id=thread.installation_id,
                 repository_id=thread.repository_id,
                 number=thread.number,
@@ -97,6 +98,12 @@ def note_timeline(store: Store, thread: ThreadRow, events: Iterable[TimelineEven
             if event.key is not None
         ]
     )
+
+
+def _same_as_delivered(thread: ThreadRow, key: str) -> str:
+    """Name a commit as a delivery of its push does, so that both are one act."""
+    kind, _, sha = key.partition(":")
+    return f"push:{thread.repository_id}:{thread.number}:{sha}" if kind == "commit" else key
 
 
 def note_checks(store: Store, event: Event) -> list[ThreadRow]:
@@ -130,8 +137,6 @@ def note_thread(known: ThreadRow | None, event: Event) -> ThreadRow | None:
         value = getattr(seen, name)
         if value is not None and (newer or getattr(row, name) is None):
             setattr(row, name, value)
-    if newer or known is None:  # GitHub writes an empty description as null: it is known, and empty
-        row.body = seen.body or ""
     if seen.labels is not None and (newer or known is None):
         row.labels = list(seen.labels)
     return row

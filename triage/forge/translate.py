@@ -187,7 +187,25 @@ def _event(item: Mapping[str, Any], kind: TimelineKind, author: str | None) -> T
     actor = part(item, "actor") or part(item, "user")
     body = text(item.get("message") if kind == "commit" else item.get("body"))
     login = text(actor.get("login"))
-    return TimelineEvent(at, kind, login, text(actor.get("type")), _is_author(login, author), body)
+    return TimelineEvent(
+        at=at,
+        kind=kind,
+        actor=login,
+        actor_type=text(actor.get("type")),
+        is_author=_is_author(login, author),
+        body=body,
+        key=_key(item, kind),
+        actor_id=number(actor.get("id")),
+    )
+
+
+def _key(item: Mapping[str, Any], kind: TimelineKind) -> str | None:
+    """Return the identity that a delivery of the same thing has; what has none there is known by deliveries alone."""
+    if kind == "commit":
+        sha = text(item.get("sha"))
+        return None if sha is None else f"commit:{sha}"
+    own = number(item.get("id"))
+    return None if own is None or kind not in {"comment", "review"} else f"{kind}:{own}"
 
 
 def _remark(item: Mapping[str, Any], author: str | None) -> TimelineEvent | None:
@@ -208,6 +226,8 @@ def _remark(item: Mapping[str, Any], author: str | None) -> TimelineEvent | None
         path=text(item.get("path")),
         line=number(item.get("line")) or number(item.get("original_line")),
         thread=None if root is None else str(root),
+        key=None if root is None else f"review_comment:{number(item.get('id')) or root}",
+        actor_id=number(user.get("id")),
     )
 
 

@@ -23,11 +23,11 @@ from huey.exceptions import RateLimitExceeded
 from huey.registry import Message
 from huey.serializer import Serializer
 
-from models.recorded.database import DatabaseError
+from models.recorded.database import DatabaseError, DatabaseUnavailable
 from models.recorded.deliveries import Deliveries
 from triage.forge.port import Unavailable
 from triage.job import Judge
-from triage.settings import Settings
+from triage.settings import PREFIX, Settings
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +59,21 @@ class JsonSerializer(Serializer):  # type: ignore[misc]  # Huey ships no types
 
 
 def open_queue(settings: Settings) -> Huey:
-    """Open the queue that the settings choose: Redis, PostgreSQL, or SQLite beside the database."""
+    """Open the queue that the settings choose: Redis, PostgreSQL, or SQLite beside the database.
+
+    Raises
+    ------
+    DatabaseError
+        When it cannot be opened; the message holds no part of its address.
+    """
+    try:
+        return _open_queue(settings)
+    except Exception as error:  # noqa: BLE001 - each storage has errors of its own, and they may quote a password
+        name = "QUEUE_URL" if settings.queue_url else "DATABASE_URL"
+        raise DatabaseUnavailable(f"the queue cannot be opened ({type(error).__name__}); see {PREFIX}{name}") from None
+
+
+def _open_queue(settings: Settings) -> Huey:
     url = settings.queue_url or settings.database_url
     given: dict[str, Any] = {"results": False, "serializer": JsonSerializer(), "utc": True}
     if url.startswith(("redis://", "rediss://")):
@@ -108,8 +122,10 @@ class Engine:
         self._consumer: EmbeddedConsumer | None = None
         self._woken: queue.SimpleQueue[Sequence[str] | None] = queue.SimpleQueue()
         self._stopping = threading.Event()
+        self._closing = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._ring = self._huey.task(name="judge")(self._on_ring)
+        self._huey.on_shutdown(name="close")(self._close_queue)
         self._huey.periodic_task(lambda _now: True, name="sweep")(self.sweep)
         self._huey.periodic_task(lambda now: now.minute == 0, name="tidy")(self.tidy)
 
@@ -138,16 +154,14 @@ class Engine:
             raise RuntimeError("the engine was not started")
         try:
             again = self._judge.judge(subject, self._owner)
-        except DatabaseError as error:
+            due_at = self._deliveries.waiting_at(subject) if again is None else again
+        except DatabaseError as error:  # the lease runs out, and the sweep rings again
             log.warning("database does not answer", subject=subject, reason=str(error))
             return
         now = self._clock()
-        if again is not None:
-            self._ring_in(subject, max(again - now, 0.0))
-            return
-        due_at = self._deliveries.waiting_at(subject)
-        if due_at is not None and due_at > now:  # it has not settled; one that is due is in another's hands
-            self._ring_in(subject, due_at - now)
+        # What is due although it was just looked at is in another's hands.
+        if due_at is not None and (again is not None or due_at > now):
+            self._ring_in(subject, max(due_at - now, 0.0))
 
     def sweep(self) -> None:
         """Ring again for what is due and was not rung for lately, or whose holder died."""
@@ -173,7 +187,8 @@ class Engine:
         Raises
         ------
         Unavailable
-            When it is used up, with the seconds until the next one.
+            When it is used up, with the seconds until the next one. A queue that cannot count lets everything pass:
+            GitHub counts too.
         """
         limit = self._settings.github_calls_per_minute
         allowance = self._huey.rate_limit(f"github.{installation_id}", limit=limit, per=MINUTE)
@@ -182,6 +197,8 @@ class Engine:
                 allowance.acquire()
         except RateLimitExceeded as error:
             raise Unavailable("the installation's allowance for this minute is used up", error.delay) from None
+        except Exception as error:  # noqa: BLE001 - whatever the queue's trouble is, judging does not fail of it
+            log.warning("requests not counted", installation=installation_id, reason=type(error).__name__)
 
     # --- life -------------------------------------------------------------------
 
@@ -225,4 +242,11 @@ class Engine:
             self._consumer.stop(graceful=True)
         for thread in self._threads:
             thread.join(STOP_SECONDS)
-        self._huey.storage.close()
+        self._close_queue()
+        if isinstance(self._huey, RedisHuey):
+            self._huey.storage.pool.disconnect()
+
+    def _close_queue(self) -> None:
+        """Close the queue's connections; every worker does so at its end, since one of them may be its own."""
+        with self._closing:
+            self._huey.storage.close()

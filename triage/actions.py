@@ -4,16 +4,18 @@ wanted - present, and only what is ours is ever taken back. A change is written 
 written but not confirmed (a crash in between) is first looked for on GitHub, never repeated blindly.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
 from models.recorded.store import Store
 from models.recorded.tables import ActRow, ChangeRow, ThreadRow
 from triage.decide import LABEL_KINDS, LabelKind
-from triage.forge.port import Forge, ForgeError, Gone, RepositoryRef, Unavailable
+from triage.forge.port import Forge, ForgeError, Gone, RepositoryRef, Suspended, Unavailable
 from triage.policy import Policy
 
+FLIPPING: Final[LabelKind] = "likely_unreviewed"  # the label whose changes are counted, so that it does not flicker
 MARKER: Final = "<!-- livefirst: the one comment -->"
 
 COLOURS: Final[dict[LabelKind, str]] = {
@@ -106,81 +108,102 @@ def let_go(thread: ThreadRow, changes: Iterable[ChangeRow]) -> None:
     thread.labelled = {kind: name for kind, name in thread.labelled.items() if kind not in leaving}
 
 
-def reconcile(
-    store: Store, forge: Forge, repository: RepositoryRef, thread: ThreadRow, *, clock: Callable[[], float]
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """What makes changes: where they are written down, where they are made, and the lease under which it is done.
+
+    ``hold`` raises when the lease is another's; it is asked before every change. ``clock`` gives seconds since 1970.
+    """
+
+    store: Store
+    forge: Forge
+    repository: RepositoryRef
+    hold: Callable[[], None]
+    clock: Callable[[], float]
+
+
+def reconcile(hand: Hand, thread: ThreadRow, taken_off: Collection[str] = ()) -> bool:
     """Find out what became of changes that were wanted when a worker stopped; false when there were none.
 
     Labels are read from GitHub and taken into ``labelled`` where they stand; everything else is safe to make again.
+    ``taken_off`` are the labels, in lower case, that people took off since: one of ours among them was on.
 
     Raises
     ------
-    Unavailable
+    Unavailable, Suspended
         When GitHub cannot answer: they stay wanted.
     """
-    pending = store.wanted(thread.repository_id, thread.number)
+    pending = hand.store.wanted(thread.repository_id, thread.number)
     if not pending:
         return False
-    present = forge.present(repository, thread.number)
+    hand.hold()
+    try:
+        present = hand.forge.present(hand.repository, thread.number)
+    except (Unavailable, Suspended):
+        raise
+    except ForgeError as error:  # the thread is gone, or out of reach: nothing can be made there any more
+        for change in pending:
+            _close(hand, thread, change, str(error))
+        return True
     thread.labels, thread.open, thread.locked = sorted(present.labels), present.open, present.locked
     there = {name.lower(): name for name in present.labels}
     for change in pending:
-        if change.kind in {"add_label", "remove_label"}:
-            name = there.get(change.detail.lower())
-            if name is not None:
-                thread.labelled = {**thread.labelled, change.target: name}
-            found = (name is not None) == (change.kind == "add_label")
-            _close(store, thread, change, None if found else "interrupted", clock())
-    _make_all(store, forge, repository, thread, [c for c in pending if not c.kind.endswith("_label")], clock)
+        if change.kind.endswith("_label"):
+            _reconcile_label(hand, thread, change, there.get(change.detail.lower()), taken_off)
+    _make_all(hand, thread, [change for change in pending if not change.kind.endswith("_label")])
     return True
 
 
-def apply(
-    store: Store, forge: Forge, repository: RepositoryRef, thread: ThreadRow, *, clock: Callable[[], float]
-) -> int:
+def _reconcile_label(
+    hand: Hand, thread: ThreadRow, change: ChangeRow, there: str | None, taken_off: Collection[str]
+) -> None:
+    """Close the change of a label by what is ``there``: its name on GitHub, ``None`` when it is not on the thread."""
+    was_on = change.kind == "add_label" and change.detail.lower() in taken_off
+    if there is not None or was_on:
+        thread.labelled = {**thread.labelled, change.target: there or change.detail}
+    done = was_on or (there is not None) == (change.kind == "add_label")
+    if not done and change.target == FLIPPING:
+        thread.flips = max(thread.flips - 1, 0)  # it never happened: wanting it again counts it again
+    _close(hand, thread, change, None if done else "interrupted")
+
+
+def apply(hand: Hand, thread: ThreadRow) -> int:
     """Make the changes that are written down for a thread; returns how many were made.
 
     A change that GitHub refuses for good is stored as refused and does not stop the others.
 
     Raises
     ------
-    Unavailable
+    Unavailable, Suspended
         When GitHub cannot answer: what is left stays wanted.
     """
-    wanted = store.wanted(thread.repository_id, thread.number)
-    return _make_all(store, forge, repository, thread, wanted, clock)
+    return _make_all(hand, thread, hand.store.wanted(thread.repository_id, thread.number))
 
 
-def _make_all(
-    store: Store,
-    forge: Forge,
-    repository: RepositoryRef,
-    thread: ThreadRow,
-    changes: Iterable[ChangeRow],
-    clock: Callable[[], float],
-) -> int:
+def _make_all(hand: Hand, thread: ThreadRow, changes: Iterable[ChangeRow]) -> int:
     made = 0
     for change in changes:
+        hand.hold()
         try:
-            _make(forge, repository, thread, change)
-        except Unavailable:
+            _make(hand.forge, hand.repository, thread, change)
+        except (Unavailable, Suspended):
             raise
         except ForgeError as error:
-            _close(store, thread, change, str(error), clock())
+            _close(hand, thread, change, str(error))
         else:
             made += 1
-            _close(store, thread, change, None, clock())
+            _close(hand, thread, change, None)
     return made
 
 
-def _close(store: Store, thread: ThreadRow, change: ChangeRow, refusal: str | None, at: float) -> None:
-    store.save_thread(thread)
+def _close(hand: Hand, thread: ThreadRow, change: ChangeRow, refusal: str | None) -> None:
+    hand.store.save_thread(thread)
     if change.id is None:
         raise AssertionError("a change is stored before it is made")
     if refusal is None:
-        store.made(change.id, at)
+        hand.store.made(change.id, hand.clock())
     else:
-        store.refused(change.id, refusal, at)
+        hand.store.refused(change.id, refusal, hand.clock())
 
 
 def _make(forge: Forge, repository: RepositoryRef, thread: ThreadRow, change: ChangeRow) -> None:

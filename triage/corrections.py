@@ -5,6 +5,7 @@ taken off by us; a thread that somebody other than its author reopened is not to
 maintainer's word is final, and it teaches the classifier.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from models.recorded.store import Store
@@ -29,6 +30,15 @@ def hear(store: Store, policy: Policy, thread: ThreadRow, event: Event) -> bool:
     if event.why == "reopened":
         return _reopened(store, thread, event)
     return False
+
+
+def taken_off(events: Iterable[Event]) -> frozenset[str]:
+    """Return the labels, in lower case, that people took off."""
+    return frozenset(
+        (event.label or "").lower()
+        for event in events
+        if event.why == "unlabelled" and event.sender is not None and event.sender.type != "Bot"
+    )
 
 
 def _label_taken_off(store: Store, thread: ThreadRow, event: Event) -> bool:

@@ -43,6 +43,7 @@ class Settings(BaseSettings):
     settle_seconds: float = Field(default=3.0, ge=0, le=300)
     lease_seconds: float = Field(default=30.0, ge=1, le=3600)
     sweep_seconds: float = Field(default=15.0, ge=0.2, le=3600)
+    retry_seconds: float = Field(default=5.0, ge=0.1, le=600)
     workers: int = Field(default=2, ge=1, le=64)
     github_calls_per_minute: int = Field(default=600, ge=1)
     log_format: Literal["json", "text", "auto"] = "auto"

@@ -63,8 +63,8 @@ class Walk:
         self._spend = spend
         self._clock = clock
 
-    def walk(self, claim: Claim) -> Outcome:
-        """Judge one claimed subject.
+    def walk(self, claim: Claim, hold: Callable[[], None]) -> Outcome:
+        """Judge one claimed subject; ``hold`` is called before anything is changed, and raises when the lease is lost.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Walk:
         match kind:
             case "thread":
                 repository_id, number = (int(part) for part in rest.split(":"))
-                return self._thread(claim, repository, repository_id, number, events)
+                return self._thread(claim, hold, repository, (repository_id, number), events)
             case "person":
                 repository_id, person_id = (int(part) for part in rest.split(":"))
                 return self._person(repository_id, person_id)
@@ -100,14 +100,22 @@ class Walk:
         return governed, forge
 
     def _thread(
-        self, claim: Claim, repository: RepositoryRow | None, repository_id: int, number: int, events: Sequence[Event]
+        self,
+        claim: Claim,
+        hold: Callable[[], None],
+        repository: RepositoryRow | None,
+        place: tuple[int, int],
+        events: Sequence[Event],
     ) -> Outcome:
+        repository_id, number = place
         repository = repository or self._store.repository(repository_id)
         if repository is None:
             return Outcome("no repository")
         governed, forge = self._governed(repository)
         thread = self._store.thread(repository_id, number)
-        pending = thread is not None and actions.reconcile(self._store, forge, governed.ref, thread, clock=self._clock)
+        hand = actions.Hand(self._store, forge, governed.ref, hold, self._clock)
+        if thread is not None:
+            actions.reconcile(hand, thread, corrections.taken_off(events))
         for event in events:
             thread = intake.note_thread(thread, event)
             if thread is not None:
@@ -125,11 +133,11 @@ class Walk:
             thread.checks = dossier.checks(thread, acts)
             evaluation = self._evaluate(governed, thread)
             wanted |= evaluation.decision.labels
-            self._act(forge, governed, thread, evaluation, wanted, held)
-            if not pending and any(event.why in {"opened", "pushed"} for event in events):
+            self._act(hand, governed, thread, evaluation, wanted, held)
+            if any(event.why in {"opened", "pushed"} for event in events):
                 repo_policy.check_proposal(forge, governed, thread)
             return Outcome(evaluation.decision.lane, nudges)
-        self._act(forge, governed, thread, None, wanted, held)
+        self._act(hand, governed, thread, None, wanted, held)
         return Outcome("held" if held else "noted", nudges)
 
     def _evaluate(self, governed: Governed, thread: ThreadRow) -> Evaluation:
@@ -141,7 +149,7 @@ class Walk:
 
     def _act(
         self,
-        forge: Forge,
+        hand: actions.Hand,
         governed: Governed,
         thread: ThreadRow,
         evaluation: Evaluation | None,
@@ -150,13 +158,14 @@ class Walk:
     ) -> None:
         changes = actions.plan(governed.policy, thread, wanted, held=held, now=self._clock())
         actions.let_go(thread, changes)
+        hand.hold()
         if evaluation is not None:
             record.record_thread(self._store, thread, evaluation, changes, now=self._clock())
         elif changes:
             self._store.want(changes, thread)
         if changes:
             self._spend(thread.installation_id, len(changes))
-            actions.apply(self._store, forge, governed.ref, thread, clock=self._clock)
+            actions.apply(hand, thread)
             GITHUB_UP.set(1)
 
     def _read(self, forge: Forge, ref: RepositoryRef, thread: ThreadRow, events: Sequence[Event]) -> None:
@@ -214,12 +223,13 @@ class Walk:
         governed, _ = self._governed(repository)
         facts = dossier.commenter(self._store, governed.row, governed.policy, person, now=self._clock())
         evaluation = evaluate(facts, governed.policy, self._classifier)
-        new = record.record_person(self._store, repository_id, person, evaluation, now=self._clock())
+        record.record_person(self._store, repository_id, person, evaluation, now=self._clock())
         hit = evaluation.decision.flood
         lane = evaluation.decision.lane
-        if not new or lane != "burst" or hit is None:
+        if lane != "burst" or hit is None:
             return Outcome(lane)
-        # The flood's threads here are looked at again: those it hit before it was one carry no label yet.
+        # The flood's threads here are looked at again: those it hit before it was one carry no label yet. Also when
+        # the verdict is known: the worker that recorded it may have died before it could ring for them.
         threads = [f"thread:{repository_id}:{number}" for number in sorted(hit.threads)]
         return Outcome(lane, tuple((key, repository.installation_id) for key in threads))
 

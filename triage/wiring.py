@@ -60,6 +60,7 @@ class House:
             lease=self.settings.lease_seconds,
             settle=self.settings.settle_seconds,
             wake=self.engine.wake,
+            first_wait=self.settings.retry_seconds,
             clock=self.clock,
         )
 

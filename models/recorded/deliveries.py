@@ -80,7 +80,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A subject held by lease, with the deliveries that wait for it, oldest first."""
+    """A subject held by lease, with the deliveries that wait for it, oldest first; ``error``: why it was put back."""
 
     subject: str
     installation_id: int | None
@@ -88,6 +88,7 @@ class Claim:
     attempts: int
     due_seen: float
     deliveries: tuple[Delivery, ...]
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,7 @@ class Deliveries:
             if taken is None:
                 return None
             rows = self._waiting(connection, subject)
-        return Claim(subject, taken.installation_id, token, taken.attempts, taken.due_at, rows)
+        return Claim(subject, taken.installation_id, token, taken.attempts, taken.due_at, rows, taken.error)
 
     def _waiting(self, connection: Connection, subject: str) -> tuple[Delivery, ...]:
         """Read what waits for a subject, oldest first, as far as the limits go."""

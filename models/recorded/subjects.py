@@ -107,7 +107,7 @@ class Subjects:
             update(SUBJECT)
             .where(SUBJECT.c.key == key, SUBJECT.c.due_at <= now, _free(now))
             .values(lease_owner=token, lease_until=until)
-            .returning(SUBJECT.c.installation_id, SUBJECT.c.attempts, SUBJECT.c.due_at)
+            .returning(SUBJECT.c.installation_id, SUBJECT.c.attempts, SUBJECT.c.due_at, SUBJECT.c.error)
         )
         return connection.execute(taken).one_or_none()
 

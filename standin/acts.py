@@ -116,10 +116,13 @@ def set_lock(stage: Stage, thread: Thread, *, locked: bool) -> None:
     stage.send_thread(thread, "locked" if locked else "unlocked")
 
 
-def open_thread(stage: Stage, title: str, body: str | None, pull: Pull | None) -> Thread:
-    """Open an issue, or with ``pull`` a pull request."""
+def open_thread(
+    stage: Stage, title: str, body: str | None, pull: Pull | None, association: str | None = None
+) -> Thread:
+    """Open an issue, or with ``pull`` a pull request; ``association`` of ``None`` is derived as GitHub does."""
     number = max((one.number for one in stage.repository.threads), default=0) + 1
     opened = Thread(number, stage.actor, stage.at, title, body, stage.world.give_id(), pull=pull)
+    opened.association = association
     stage.repository.threads.append(opened)
     stage.world.known(stage.actor)
     stage.world.fill()

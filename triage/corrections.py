@@ -24,7 +24,7 @@ def hear(store: Store, policy: Policy, thread: ThreadRow, event: Event) -> bool:
     that we put on enters it as wanted first.
     """
     if event.why == "unlabelled":
-        return _label_taken_off(store, thread, event)
+        return _label_taken_off(store, policy, thread, event)
     if event.why == "labelled":
         return _label_put_on(store, policy, thread, event)
     if event.why == "reopened":
@@ -41,9 +41,11 @@ def taken_off(events: Iterable[Event]) -> frozenset[str]:
     )
 
 
-def _label_taken_off(store: Store, thread: ThreadRow, event: Event) -> bool:
+def _label_taken_off(store: Store, policy: Policy, thread: ThreadRow, event: Event) -> bool:
     name = (event.label or "").lower()
     kind = next((kind for kind, ours in thread.labelled.items() if ours.lower() == name), None)
+    if kind is None and _by_person(event):  # ours from before, or a person's: no is no either way
+        kind = kind_of(policy, event.label)
     if kind is None:
         return False
     thread.labelled = {other: ours for other, ours in thread.labelled.items() if other != kind}
@@ -53,8 +55,7 @@ def _label_taken_off(store: Store, thread: ThreadRow, event: Event) -> bool:
 
 def _label_put_on(store: Store, policy: Policy, thread: ThreadRow, event: Event) -> bool:
     kind = kind_of(policy, event.label)
-    by_person = event.sender is not None and event.sender.type != "Bot"
-    if kind is None or not by_person or kind in thread.labelled:
+    if kind is None or not _by_person(event) or kind in thread.labelled:
         return False
     thread.kept_off = [other for other in thread.kept_off if other != kind]
     return _store(store, thread, event, "label_added", kind)
@@ -62,10 +63,14 @@ def _label_put_on(store: Store, policy: Policy, thread: ThreadRow, event: Event)
 
 def _reopened(store: Store, thread: ThreadRow, event: Event) -> bool:
     # Only a maintainer and the author can reopen; the author's own click is no maintainer's word.
-    if event.sender is None or event.sender.type == "Bot" or event.sender.id == thread.author_id:
+    if not _by_person(event) or event.sender is None or event.sender.id == thread.author_id:
         return False
     thread.reopened = True
     return _store(store, thread, event, "reopened", None)
+
+
+def _by_person(event: Event) -> bool:
+    return event.sender is not None and event.sender.type != "Bot"
 
 
 def kind_of(policy: Policy, name: str | None) -> LabelKind | None:

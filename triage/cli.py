@@ -84,11 +84,16 @@ def serve() -> None:
     if not given.webhook_secrets:
         fail(f"{PREFIX}WEBHOOK_SECRET is not set: without it no delivery can be told from a forged one.")
     logs.configure(given)
+    with house() as built:  # what cannot work is said here, in one line, before anybody is let in
+        built.prove()
     if given.sign_in_token is None and given.client_id is None:
         token = secrets.token_urlsafe(32)
         os.environ[f"{PREFIX}SIGN_IN_TOKEN"] = token
         typer.echo(f"Sign in once, on this machine: http://{given.host}:{given.port}/login?token={token}", err=True)
-    server.serve(given)
+    try:
+        server.serve(given)
+    except server.ServerError as error:
+        fail(str(error))
 
 
 @app.command(epilog="Example: LIVEFIRST_DATABASE_URL=postgresql+psycopg://db/livefirst triage work")
@@ -104,6 +109,7 @@ def work() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with house() as built:
+        built.prove()
         built.start(door=False)
         stop.wait()
 

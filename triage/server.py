@@ -11,11 +11,12 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
-from triage.settings import Settings
+from triage.settings import PREFIX, Settings
 
 LOOPBACK: Final = "127.0.0.1"
 START_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 25.0
+BACKLOG: Final = 2048  # connections that wait to be accepted
 
 
 class ServerError(Exception):
@@ -23,20 +24,40 @@ class ServerError(Exception):
 
 
 def serve(settings: Settings) -> None:
-    """Serve until a signal comes. The door is named by its address, since imports go down."""
+    """Serve until a signal comes. The door is named by its address, since imports go down.
+
+    Raises
+    ------
+    ServerError
+        When the address cannot be listened at, or the parts of the house do not start (the log says why).
+    """
     import uvicorn  # noqa: PLC0415 - only the server needs it, and every command would pay for it
 
-    uvicorn.run(
+    config = uvicorn.Config(
         "webhooks.app:create_app",
         factory=True,
-        host=settings.host,
-        port=settings.port,
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
     )
+    with closing(_listening(settings.host, settings.port)) as listening:
+        running = uvicorn.Server(config)
+        running.run(sockets=[listening])
+    if not running.started:
+        raise ServerError("the server did not start")
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Listen at an address; uvicorn itself would name neither the setting nor the mend."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise ServerError(
+            f"cannot listen at {host} port {port} ({error.strerror}): see {PREFIX}HOST and {PREFIX}PORT"
+        ) from None
 
 
 def free_port() -> int:

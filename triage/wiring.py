@@ -11,7 +11,7 @@ from models.recorded.store import Store
 from triage import views
 from triage.engine import Engine
 from triage.forge.live import LiveForge
-from triage.forge.port import Forge
+from triage.forge.port import Forge, ForgeError
 from triage.forge.recorded import RecordedForge
 from triage.inbox import Inbox
 from triage.job import Judge
@@ -50,6 +50,16 @@ class House:
             self.inbox.start()
         if judge:
             self.engine.start(self.judge())
+
+    def prove(self) -> None:
+        """Make sure that GitHub can be reached with what the settings give: a key that is read too late loses hours.
+
+        Raises
+        ------
+        SettingsError
+            When the credentials are incomplete or cannot be used.
+        """
+        self._forges.of(0)
 
     def judge(self) -> Judge:
         """Return the judge of this house."""
@@ -126,9 +136,12 @@ def choose_forge(settings: Settings) -> Forge:
     """
     key = settings.read_private_key()
     if settings.app_id is not None and key is not None:
-        return LiveForge.for_app(
-            settings.app_id, key, settings.github_api_url, count=count_request, web_url=settings.github_web_url
-        )
+        try:
+            return LiveForge.for_app(
+                settings.app_id, key, settings.github_api_url, count=count_request, web_url=settings.github_web_url
+            )
+        except ForgeError as error:
+            raise SettingsError(str(error)) from None
     if settings.app_id is not None or key is not None:
         missing = "APP_ID" if settings.app_id is None else "PRIVATE_KEY_FILE"
         raise SettingsError(f"{PREFIX}{missing}: needed beside the other half of the App's credentials")

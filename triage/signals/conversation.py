@@ -192,9 +192,11 @@ def _pairs(facts: Facts) -> Iterator[tuple[TimelineEvent, TimelineEvent]]:
 def _fit(answer: TimelineEvent, asked: TimelineEvent, facts: Facts, diff: frozenset[str]) -> bool | None:
     """Tell whether an answer names something; unknown for a few words, and where there is nothing to name."""
     said, question = _without_openers(words_of(answer, facts)), (asked.body or "")[:READ]
-    if _names(said) & (_names(question) | diff) or _share(said, question):
+    named, asked_of = _names(said), _names(question)
+    # A person answers `decode` with the plain word: what the question marks as a name is one in the answer too.
+    if named & diff or (named | set(words(said))) & asked_of or _share(said, question):
         return True
-    asks = bool(_names(question)) or any(mark in question for mark in QUESTION_MARKS)
+    asks = bool(asked_of) or any(mark in question for mark in QUESTION_MARKS)
     other_script = bool(_UNSPACED.search(said)) != bool(_UNSPACED.search(question))
     short = len(set(words(words_of(answer, facts)))) < WRITTEN_OUT and not _UNSPACED.search(said)
     return False if asks and not other_script and not short else None

@@ -123,6 +123,12 @@ def test_a_thread_with_many_remarks_is_one() -> None:
             "The rest is in src/reader/lines.py, it needed no change at all there.",
             1.0,
         ),
+        (
+            "the plain word for a name in code marks",
+            "What happens in `decode` with an empty list?",
+            "good question. I tried decode([]) this morning and it gives nothing back",
+            1.0,
+        ),
         ("an answer to praise", "Nice work.", HOLLOW, None),
         ("another script", QUESTION, "谢谢你的评论,我已经仔细看过并且全部修改好了,请再看一下", None),
         ("the same words in Chinese", "请说明这个缓存的作用?", "这个缓存的作用是避免重复读取文件,所以保留", 1.0),

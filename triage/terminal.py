@@ -14,6 +14,7 @@ from models.recorded.deliveries import Delivery
 from triage.views import Queue
 
 WIDE: Final = 160  # columns in a pipe, where nobody wraps
+COLLAPSED: Final = {"burst": 3, "exempt": 3}  # rows shown of lanes that nobody works through
 
 out: Final = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else WIDE)
 err: Final = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
@@ -42,7 +43,8 @@ def show_queue(queue: Queue) -> None:
         table = Table(title=f"{lane.title} ({len(lane.rows)})", title_justify="left", title_style="bold", expand=False)
         for column in ("Pull request", "Author", "Waits", "Size", "Title", "Why"):
             table.add_column(column, no_wrap=column not in {"Title", "Why"}, overflow="fold")
-        for row in lane.rows:
+        shown = lane.rows[: COLLAPSED.get(lane.name, len(lane.rows))]
+        for row in shown:
             table.add_row(
                 f"{row.repo}#{row.number}",
                 row.author or "ghost",
@@ -52,6 +54,8 @@ def show_queue(queue: Queue) -> None:
                 printable(" ".join(row.reasons)),
             )
         out.print(table)
+        if len(shown) < len(lane.rows):
+            out.print(f"... and {len(lane.rows) - len(shown)} more")
 
 
 def show_verdict(verdict: Mapping[str, Any]) -> None:
@@ -96,7 +100,7 @@ def show_deliveries(rows: Iterable[Delivery]) -> None:
 def age(since: float | None, now: float) -> str:
     """Say how long ago something was, in its largest unit."""
     if since is None:
-        return "author"
+        return "author's turn"
     seconds = max(now - since, 0.0)
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= length:

@@ -9,13 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from models.recorded.store import Store
+from models.recorded.store import INTERRUPTED, UNASKED, Store
 from models.recorded.tables import ActRow, ChangeRow, ThreadRow
 from triage.decide import LABEL_KINDS, LabelKind
 from triage.forge.port import Forge, ForgeError, Gone, RepositoryRef, Suspended, Unavailable
 from triage.policy import Policy
 
 FLIPPING: Final[LabelKind] = "likely_unreviewed"  # the label whose changes are counted, so that it does not flicker
+REFUSED_FOR: Final = 86400.0  # seconds until what GitHub refused is tried again
 MARKER: Final = "<!-- livefirst: the one comment -->"
 
 COLOURS: Final[dict[LabelKind, str]] = {
@@ -42,21 +43,41 @@ _COMMENT_CLEARED: Final = "This pull request has left the end of the review queu
 
 
 def plan(
-    policy: Policy, thread: ThreadRow, wanted: frozenset[LabelKind], *, held: Iterable[ActRow] = (), now: float
+    policy: Policy,
+    thread: ThreadRow,
+    wanted: frozenset[LabelKind],
+    *,
+    held: Iterable[ActRow] = (),
+    past: Iterable[ChangeRow] = (),
+    now: float,
 ) -> list[ChangeRow]:
     """Return the changes from the thread as known to the kinds of label wanted; empty where hands are kept off.
 
-    ``held`` are the acts of a flood that reached this thread, for the policy's ``burst.action``.
+    ``held`` are the acts of a flood that reached this thread, for the policy's ``burst.action``. ``past`` are the
+    changes that were wanted of the thread before: what GitHub refused is left alone for a day, and a comment that was
+    collapsed or a thread that was locked once is never again, since a person may have undone it.
     """
     if policy.mode == "observe" or not thread.open or thread.reopened:
         return []
     if policy.burst.action == "none":
         wanted -= {"burst"}
-    changes = [*_labels(policy, thread, wanted, now=now)]
+    asked = [change for change in past if change.error not in UNASKED]
+    refused = {
+        (change.kind, change.target, change.detail.lower())
+        for change in asked
+        if change.state == "refused" and (change.made_at or 0.0) > now - REFUSED_FOR
+    }
+    changes = [
+        change
+        for change in _labels(policy, thread, wanted, now=now)
+        if (change.kind, change.target, change.detail.lower()) not in refused
+    ]
     if policy.mode == "comment":
         changes += _comment(thread, changes, now=now)
-    if any(change.kind == "add_label" and change.target == "burst" for change in changes):
-        changes += _burst(policy, thread, held, now=now)
+    if "burst" in wanted and "burst" not in thread.kept_off:
+        once = {(change.kind, change.target) for change in asked}
+        burst = _burst(policy, thread, held, now=now)
+        changes += [change for change in burst if (change.kind, change.target) not in once]
     return changes
 
 
@@ -143,7 +164,7 @@ def reconcile(hand: Hand, thread: ThreadRow, taken_off: Collection[str] = ()) ->
         raise
     except ForgeError as error:  # the thread is gone, or out of reach: nothing can be made there any more
         for change in pending:
-            _close(hand, thread, change, str(error))
+            _refuse(hand, thread, change, str(error))
         return True
     thread.labels, thread.open, thread.locked = sorted(present.labels), present.open, present.locked
     there = {name.lower(): name for name in present.labels}
@@ -164,7 +185,7 @@ def _reconcile_label(
     done = was_on or (there is not None) == (change.kind == "add_label")
     if not done and change.target == FLIPPING:
         thread.flips = max(thread.flips - 1, 0)  # it never happened: wanting it again counts it again
-    _close(hand, thread, change, None if done else "interrupted")
+    _close(hand, thread, change, None if done else INTERRUPTED)
 
 
 def apply(hand: Hand, thread: ThreadRow) -> int:
@@ -189,11 +210,20 @@ def _make_all(hand: Hand, thread: ThreadRow, changes: Iterable[ChangeRow]) -> in
         except (Unavailable, Suspended):
             raise
         except ForgeError as error:
-            _close(hand, thread, change, str(error))
+            _refuse(hand, thread, change, str(error))
         else:
             made += 1
             _close(hand, thread, change, None)
     return made
+
+
+def _refuse(hand: Hand, thread: ThreadRow, change: ChangeRow, refusal: str) -> None:
+    """Take a change back into the thread as never made: its label did not flip, and is ours still if it was."""
+    if change.kind.endswith("_label") and change.target == FLIPPING:
+        thread.flips = max(thread.flips - 1, 0)
+    if change.kind == "remove_label":
+        thread.labelled = {**thread.labelled, change.target: change.detail}
+    _close(hand, thread, change, refusal)
 
 
 def _close(hand: Hand, thread: ThreadRow, change: ChangeRow, refusal: str | None) -> None:

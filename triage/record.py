@@ -51,6 +51,7 @@ def record_person(store: Store, repository_id: int, person: PersonRow, evaluatio
             "first_at": hit.first_at.timestamp(),
             "last_at": hit.last_at.timestamp(),
             "threads": sorted(hit.threads),
+            "spans": [[first.timestamp(), last.timestamp()] for first, last in hit.spans],
         }
     last = store.last_verdict(repository_id, person_id=person.id)
     if last is not None and _same(last, row):

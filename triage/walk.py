@@ -156,7 +156,10 @@ class Walk:
         wanted: frozenset[LabelKind],
         held: Sequence[ActRow],
     ) -> None:
-        changes = actions.plan(governed.policy, thread, wanted, held=held, now=self._clock())
+        past = self._store.changes(thread.repository_id, thread.number) if wanted or thread.labelled else ()
+        changes = actions.plan(governed.policy, thread, wanted, held=held, past=past, now=self._clock())
+        if governed.row.archived:  # nothing can be written there until it is opened again
+            changes = []
         actions.let_go(thread, changes)
         hand.hold()
         if evaluation is not None:
@@ -241,8 +244,8 @@ class Walk:
             last = self._store.last_verdict(repository_id, person_id=person)
             hit = last.verdict.get("flood") if last is not None and last.lane == "burst" else None
             if hit is not None:
-                within = (act for act in acts if act.actor_id == person)
-                held += [act for act in within if hit["first_at"] <= act.at <= hit["last_at"]]
+                own = (act for act in acts if act.actor_id == person)
+                held += [act for act in own if any(first <= act.at <= last for first, last in hit["spans"])]
         return held
 
     # --- repositories -----------------------------------------------------------
@@ -254,20 +257,28 @@ class Walk:
         nudges: list[Nudge] = []
         for event in events:
             if event.why == "policy":
-                self._policy_changed(repository)
+                nudges += self._policy_changed(repository)
             elif event.why == "checked":
                 threads = intake.note_checks(self._store, event)
                 nudges += [(f"thread:{repository_id}:{one.number}", one.installation_id) for one in threads]
         return Outcome("noted", tuple(nudges))
 
-    def _policy_changed(self, repository: RepositoryRow) -> None:
-        """Read the policy again: of this repository, or of all its owner's when it is the owner's ``.github``."""
+    def _policy_changed(self, repository: RepositoryRow) -> list[Nudge]:
+        """Read the policy again: of this repository, or of all its owner's when it is the owner's ``.github``.
+
+        Returns the open pull requests of those where it changed: whom a new policy exempts loses the label at once.
+        """
         owner, _, name = repository.full_name.partition("/")
-        changed = [repository]
+        told = [repository]
         if name == ".github":
-            changed = [row for row in self._store.repositories() if row.full_name.partition("/")[0] == owner]
-        for row in changed:
-            repo_policy.read_policy(self._store, self._forge(row.installation_id), row, now=self._clock())
+            told = [row for row in self._store.repositories() if row.full_name.partition("/")[0] == owner]
+        nudges: list[Nudge] = []
+        for row in told:
+            new = repo_policy.read_policy(self._store, self._forge(row.installation_id), row, now=self._clock())
+            if new.policy_text != row.policy_text:
+                open_here = self._store.threads(repository_id=row.id)
+                nudges += [(f"thread:{row.id}:{one.number}", row.installation_id) for one in open_here]
+        return nudges
 
 
 def _take_changes(thread: ThreadRow, changes: Changes) -> None:

@@ -23,6 +23,8 @@ from models.recorded.tables import (
 )
 
 SUPERSEDED: Final = "superseded"
+INTERRUPTED: Final = "interrupted"
+UNASKED: Final = frozenset({SUPERSEDED, INTERRUPTED})  # why a change was ended that the forge never refused
 # What only this program knows of a thread: no delivery tells it again.
 OURS: Final = ("labelled", "kept_off", "comment_id", "reopened")
 BATCH: Final = 500
@@ -254,6 +256,24 @@ class Store:
         """Return the changes that a thread still wants, in the order in which they were wanted."""
         with self._database.read() as session:
             return self._wanted(session, (), (repository_id, number))
+
+    def changes(self, repository_id: int, number: int) -> list[ChangeRow]:
+        """Return every change that was ever wanted of a thread, in the order in which they were wanted."""
+        query = select(ChangeRow).where(ChangeRow.repository_id == repository_id, ChangeRow.number == number)
+        with self._database.read() as session:
+            return list(session.exec(query.order_by(col(ChangeRow.id))))
+
+    def refusals(self, since: float) -> list[tuple[int, str, int]]:
+        """Count what the forge refused since ``since``: (repository, why, how often), by repository and reason."""
+        why = col(ChangeRow.error)
+        query = (
+            select(ChangeRow.repository_id, why, func.count())
+            .where(ChangeRow.state == "refused", col(ChangeRow.made_at) >= since, why.not_in(sorted(UNASKED)))
+            .group_by(col(ChangeRow.repository_id), why)
+            .order_by(col(ChangeRow.repository_id), why)
+        )
+        with self._database.read() as session:
+            return [(repository, str(error), count) for repository, error, count in session.exec(query)]
 
     def made(self, change_id: int, at: float) -> None:
         """Mark a change as made."""

@@ -16,8 +16,10 @@ from typing import Any, Self
 
 import httpx
 import pytest
-from plugins_github import APP, AppKey, StandIn, small_world
+from plugins_github import APP, AppKey, Listener, StandIn, small_world
+from walk_by_hand import Desk
 
+from models.recorded.database import Database
 from triage import server
 
 SECRET = "walks-secret"
@@ -164,3 +166,11 @@ def livefirst(tmp_path: Path, database_url: str, standin: StandIn, app_key: AppK
 def world(app_key: AppKey, livefirst: Livefirst) -> dict[str, Any]:
     """Return a seed whose App sends its webhooks to the server; a test adds to it and seeds the stand-in."""
     return small_world(app_key, webhook_url=f"{livefirst.url}/webhooks/github", webhook_secret=SECRET)
+
+
+@pytest.fixture
+def desk(database: Database, standin: StandIn, app_key: AppKey, listener: Listener) -> Iterator[Desk]:
+    """Make a walk that is driven by hand, once on each database; the stand-in's world is still empty."""
+    made = Desk(database, standin, app_key, listener)
+    yield made
+    made.forge.close()

@@ -38,12 +38,17 @@ TRUNKS: Final = frozenset({"main", "master", "trunk", "develop", "development", 
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """So many acts of one person from first to last; ``threads`` are the numbers it hit in this repository."""
+    """So many acts of one person from first to last, in the fullest window.
+
+    ``spans`` are the times (first, last) in which it flooded, windows that overlap taken together; ``threads`` are the
+    numbers that it hit in this repository within them.
+    """
 
     count: int
     first_at: datetime
     last_at: datetime
     threads: tuple[int, ...]
+    spans: tuple[tuple[datetime, datetime], ...]
 
 
 def flood(facts: Facts, *, events: int, minutes: int) -> Flood | None:
@@ -57,18 +62,24 @@ def flood(facts: Facts, *, events: int, minutes: int) -> Flood | None:
         return None
     units = _units(facts)
     fullest: tuple[int, int, int] | None = None
+    runs: list[tuple[int, int]] = []
     first = 0
     for last, unit in enumerate(units):
         while unit.at - units[first].at > timedelta(minutes=minutes):
             first += 1
         count = last - first + 1
-        if count >= events and (fullest is None or count > fullest[0]) and _concerns(facts, units[first : last + 1]):
+        if count < events or not _concerns(facts, units[first : last + 1]):
+            continue
+        if fullest is None or count > fullest[0]:
             fullest = (count, first, last)
+        runs = [*runs[:-1], (runs[-1][0], last)] if runs and first <= runs[-1][1] else [*runs, (first, last)]
     if fullest is None:
         return None
     count, first, last = fullest
-    hit = {unit.number for unit in units[first : last + 1] if unit.here and unit.number is not None}
-    return Flood(count, units[first].at, units[last].at, tuple(sorted(hit)))
+    within = (unit for start, end in runs for unit in units[start : end + 1])
+    hit = {unit.number for unit in within if unit.here and unit.number is not None}
+    spans = tuple((units[start].at, units[end].at) for start, end in runs)
+    return Flood(count, units[first].at, units[last].at, tuple(sorted(hit)), spans)
 
 
 @dataclass(frozen=True, slots=True, order=True)

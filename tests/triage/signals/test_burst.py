@@ -68,7 +68,8 @@ FORTY = [_act(i * 0.25, number=100 + i) for i in range(40)]
 
 def test_forty_comments_in_ten_minutes_are_a_flood_of_the_threads_they_hit() -> None:
     found = flood(_commenter(FORTY), events=20, minutes=10)
-    assert found == Flood(40, NOW, NOW + timedelta(minutes=9.75), tuple(range(100, 140)))
+    end = NOW + timedelta(minutes=9.75)
+    assert found == Flood(40, NOW, end, tuple(range(100, 140)), ((NOW, end),))
 
 
 def test_a_flood_is_counted_across_repositories_and_kinds() -> None:

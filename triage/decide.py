@@ -2,8 +2,8 @@
 
 The rules are those of product.md 1 and signals.md 5. ``likely_unreviewed`` holds only if all of these do: the agent
 log-odds lie beyond what the policy's promise allows of people; ``p_unreviewed`` is at least one half; two families say
-0.7 nat or more, one of them behaviour; the person is not exempt; no maintainer has corrected it; it is no draft; and a
-disclosed contribution contradicts itself. Everything short of that is ``unsure``, the honest default.
+0.7 nat or more, one of them behaviour; the person is there and not exempt; no maintainer has corrected it; it is no
+draft; and a disclosed contribution contradicts itself. Everything short of that is ``unsure``, the honest default.
 """
 
 import math
@@ -106,7 +106,7 @@ def exemption(facts: Facts, policy: Policy) -> str | None:
     """Say why the policy exempts this author from everything, ``None`` when it does not."""
     author = facts.author
     if author.association is not None and author.association in policy.exempt.associations:
-        return f"The author is {author.association.lower()} here."
+        return f"GitHub names the author {author.association.lower()} of this project."
     login = (author.login or "").lower()
     if login and login in {user.lower() for user in policy.exempt.users}:
         return "The policy lists the author."
@@ -140,6 +140,7 @@ def unreviewed_refusals(facts: Facts, score: Score, policy: Policy, standing: St
         return ("Only a pull request can carry this label.",)
     barred = {
         "It is a draft.": bool(pull.draft),
+        "The author's account is gone: nobody could answer.": facts.author.login is None,
         "A maintainer took the label off.": "likely_unreviewed" in standing.kept_off,
         "Use of an agent is disclosed and nothing contradicts it.": _discloses(score) and not _contradicted(score),
         "It changed twice already: only a maintainer moves it now.": (

@@ -132,7 +132,7 @@ def note_thread(known: ThreadRow | None, event: Event) -> ThreadRow | None:
     )
     row.installation_id = event.installation_id or row.installation_id
     _take_author(row, seen.author)
-    newer = row.updated_at is None or (seen.updated_at is not None and seen.updated_at >= row.updated_at)
+    newer = _newer(row, event, seen)
     for name in _TOLD:
         value = getattr(seen, name)
         if value is not None and (newer or getattr(row, name) is None):
@@ -142,19 +142,28 @@ def note_thread(known: ThreadRow | None, event: Event) -> ThreadRow | None:
     return row
 
 
+def _newer(row: ThreadRow, event: Event, seen: ThreadSeen) -> bool:
+    """Tell whether a body shows a newer state; "close with comment" shows the comment's as open in the same second."""
+    if row.updated_at is None:
+        return True
+    if seen.updated_at is None or seen.updated_at < row.updated_at:
+        return False
+    return seen.updated_at > row.updated_at or event.why != "said"
+
+
 def _take_author(row: ThreadRow, author: Person | None) -> None:
     if author is not None:
         row.author_id, row.author, row.author_type = author.id, author.login, author.type
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:
-    """Sort events by the time that their bodies tell; those that tell none keep their place."""
+    """Sort events by the time that their bodies tell, words before deeds; those that tell none come first."""
     return sorted(events, key=_told_at)
 
 
-def _told_at(event: Event) -> float:
+def _told_at(event: Event) -> tuple[float, bool]:
     seen: ThreadSeen | None = event.thread
     times = [act.at for act in event.acts]
     if seen is not None and seen.updated_at is not None:
         times.append(seen.updated_at)
-    return max(times, default=0.0)
+    return max(times, default=0.0), event.why != "said"

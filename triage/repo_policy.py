@@ -4,14 +4,17 @@ Read from the default branch only, else from the organisation's ``.github`` repo
 cannot be used leaves the last good policy in force; its problems are kept for the page and for a check run.
 """
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+import structlog
+
 from models.recorded.store import Store
 from models.recorded.tables import RepositoryRow, ThreadRow
-from triage.forge.port import Forbidden, Forge, Gone, Refused, RepositoryRef
+from triage.forge.port import Forbidden, Forge, Gone, Refused, RepositoryRef, Suspended
 from triage.policy import DEFAULT, Policy, PolicyError, parse
+
+log = structlog.get_logger(__name__)
 
 PATH: Final = ".github/triage.yml"
 READ_AGAIN_AFTER: Final = 24 * 3600.0  # seconds; a push that touches the file makes it be read at once
@@ -36,8 +39,8 @@ def govern(store: Store, forge: Forge, row: RepositoryRow, *, now: float) -> Gov
 
     Raises
     ------
-    Unavailable
-        When the forge cannot answer and nothing was read before: judging by guessed rules would be worse than waiting.
+    Unavailable, Suspended
+        When the forge cannot answer: judging by guessed rules would be worse than waiting.
     """
     if row.policy_read_at is None or now - row.policy_read_at > READ_AGAIN_AFTER:
         row = read_policy(store, forge, row, now=now)
@@ -58,6 +61,8 @@ def read_policy(store: Store, forge: Forge, row: RepositoryRow, *, now: float) -
         text, source = forge.text(ref, PATH), PATH
         if text is None:
             text, source = forge.organisation_text(ref, PATH), f"{row.full_name.partition('/')[0]}/.github:{PATH}"
+    except Suspended:  # to be read when it is back, not tomorrow
+        raise
     except (Forbidden, Gone, Refused) as error:
         return _told(store, row, policy_error=f"{PATH}: {error}", policy_read_at=now)
     if text is None:
@@ -71,8 +76,13 @@ def read_policy(store: Store, forge: Forge, row: RepositoryRow, *, now: float) -
 
 def _read_guide(store: Store, forge: Forge, row: RepositoryRow, *, now: float) -> RepositoryRow:
     told = row.guide
-    with suppress(Forbidden, Gone, Refused):
+    try:
         guide = forge.guide(RepositoryRef(row.installation_id, row.id, row.full_name))
+    except Suspended:
+        raise
+    except (Forbidden, Gone, Refused) as error:
+        log.warning("guide not read", repository=row.id, reason=str(error))
+    else:
         told = {
             "templates": list(guide.templates),
             "ai_policy": guide.ai_policy,
@@ -88,21 +98,39 @@ def _told(store: Store, row: RepositoryRow, **fields: str | float | None) -> Rep
 
 
 def check_proposal(forge: Forge, governed: Governed, thread: ThreadRow) -> bool:
-    """Report on the policy file that a pull request proposes, in a check run; false when it proposes none."""
+    """Report on the policy file that a pull request proposes, in a check run; false when it proposes none.
+
+    Where the App may not read it or report on it, nothing is reported.
+
+    Raises
+    ------
+    Unavailable, Suspended
+        When the forge cannot answer.
+    """
     proposes = any(file.get("path") == PATH and file.get("status") != "removed" for file in thread.files or ())
     if not proposes or thread.head_sha is None:
         return False
-    text = forge.text(governed.ref, PATH, thread.head_sha)
-    if text is None:
+    try:
+        text = forge.text(governed.ref, PATH, thread.head_sha)
+        if text is None:
+            return False
+        ok, title, summary = _examine(text)
+        forge.check_run(governed.ref, thread.head_sha, name=CHECK_NAME, ok=ok, title=title, summary=summary)
+    except Suspended:
+        raise
+    except (Forbidden, Gone, Refused) as error:
+        log.warning("policy file not reported on", repository=governed.row.id, number=thread.number, reason=str(error))
         return False
+    return True
+
+
+def _examine(text: str) -> tuple[bool, str, str]:
+    """Return whether a text is a valid policy, with the title and the summary of the report on it."""
     try:
         parse(text, source=PATH)
     except PolicyError as error:
-        title, ok, summary = "The policy file has problems", False, _fenced(str(error))
-    else:
-        title, ok, summary = "The policy file is valid", True, "It takes effect when it reaches the default branch."
-    forge.check_run(governed.ref, thread.head_sha, name=CHECK_NAME, ok=ok, title=title, summary=summary)
-    return True
+        return False, "The policy file has problems", _fenced(str(error))
+    return True, "The policy file is valid", "It takes effect when it reaches the default branch."
 
 
 def _fenced(text: str) -> str:

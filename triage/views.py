@@ -1,6 +1,6 @@
 """What the pages, the API and the terminal show: the read model, frozen and computed here alone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ TITLES: Final[Mapping[Lane, str]] = {
     "exempt": "Exempt",
 }
 REASONS_SHOWN: Final = 2
+REFUSALS_SHOWN: Final = 86400.0  # seconds; after it a refused label is tried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,14 @@ class QueueLane:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the work stands: what waits, what failed, and which repositories' policy files have problems."""
+    """How the work stands: what waits, what failed, what GitHub refused of late, whose policy files have problems."""
 
     waiting: int
     failed: int
     oldest_at: float | None
     troubles: tuple[Trouble, ...] = ()
     policy_errors: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +92,24 @@ def queue(store: Store, deliveries: Deliveries, *, web_url: str, now: float) -> 
         row = _row(repositories[thread.repository_id], thread, verdict, web_url)
         by_lane[row.lane].append(row)
     lanes = tuple(QueueLane(lane, TITLES[lane], tuple(sorted(by_lane[lane], key=_longest_first))) for lane in LANES)
-    return Queue(now, lanes, health(deliveries, repositories.values()))
+    return Queue(now, lanes, health(store, deliveries, repositories, now=now))
 
 
-def health(deliveries: Deliveries, repositories: Iterable[RepositoryRow]) -> Health:
+def health(store: Store, deliveries: Deliveries, repositories: Mapping[int, RepositoryRow], *, now: float) -> Health:
     """Tell how the work stands."""
     backlog = deliveries.backlog()
+    broken = (row for row in repositories.values() if row.policy_error)
     return Health(
         waiting=backlog.waiting,
         failed=backlog.failed,
         oldest_at=backlog.oldest_at,
         troubles=tuple(deliveries.troubles()),
-        policy_errors=tuple(f"{row.full_name}: {row.policy_error}" for row in repositories if row.policy_error),
+        policy_errors=tuple(f"{row.full_name}: {row.policy_error}" for row in broken),
+        refusals=tuple(
+            f"{repositories[key].full_name}: {why} ({count} {'change' if count == 1 else 'changes'})"
+            for key, why, count in store.refusals(now - REFUSALS_SHOWN)
+            if key in repositories
+        ),
     )
 
 

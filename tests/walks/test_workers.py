@@ -1,0 +1,178 @@
+"""Many workers on one PostgreSQL: one takes over what another held when it died, and nothing is done twice."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from plugins_github import AppKey, Listener, StandIn
+from walk_load import DISCLOSED, LABEL, Post, labelling, labels_put_on, until
+
+pytestmark = [
+    pytest.mark.parametrize(
+        "database_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True, ids=["postgres"]
+    )
+]
+LABELS = "*/issues/*/labels"
+
+
+class Crew:
+    """`triage serve` with one thread that judges, and `triage work` processes beside it."""
+
+    def __init__(self, livefirst: Any, home: Path) -> None:
+        self.livefirst, self._home = livefirst, home
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def work(self) -> "subprocess.Popen[bytes]":
+        """Start a worker and wait until it works."""
+        log = self._home / f"work{len(self.workers)}.log"
+        before = self.scheduled()
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "triage", "work"],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **self.livefirst.env},
+            )
+        self.workers.append(process)
+        until(lambda: self.scheduled() > before or process.poll() is not None, "the worker to connect", log.read_text)
+        assert process.poll() is None, log.read_text()
+        return process
+
+    def ask(self, question: str, *values: object) -> list[tuple[Any, ...]]:
+        """Ask the database."""
+        address = "postgresql://" + self.livefirst.env["LIVEFIRST_DATABASE_URL"].partition("://")[2]
+        with psycopg.connect(address) as connection:
+            return connection.execute(question, values).fetchall()
+
+    def scheduled(self) -> int:
+        """Count the processes' connections."""
+        return len(
+            self.ask("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        )
+
+    def holder(self) -> int | None:
+        """Return the id of the process that holds a lease."""
+        rows = self.ask("SELECT lease_owner FROM subject WHERE lease_owner IS NOT NULL")
+        return int(rows[0][0].split(":")[1]) if rows else None
+
+    def stop(self) -> None:
+        for process in self.workers:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+@pytest.fixture(params=["postgres", pytest.param("redis", marks=pytest.mark.redis)])
+def queue_url(request: pytest.FixtureRequest) -> str | None:
+    return request.getfixturevalue("redis_url") if request.param == "redis" else None
+
+
+@pytest.fixture
+def crew(livefirst: Any, queue_url: str | None, tmp_path: Path, standin: StandIn) -> Iterator[Crew]:
+    livefirst.env |= {"LIVEFIRST_WORKERS": "1", "LIVEFIRST_LEASE_SECONDS": "2", "LIVEFIRST_SWEEP_SECONDS": "0.5"}
+    if queue_url is not None:
+        livefirst.env["LIVEFIRST_QUEUE_URL"] = queue_url
+    made = Crew(livefirst, tmp_path)
+    yield made
+    standin.heal()
+    made.stop()
+
+
+@pytest.fixture
+def opened(crew: Crew, standin: StandIn, listener: Listener, app_key: AppKey) -> Callable[[], int]:
+    """Return what opens a disclosed pull request and delivers it."""
+    standin.seed(labelling(app_key, listener))
+    post = Post(standin, listener)
+
+    def open_one() -> int:
+        parcel = post.act("open_pull", "ann", title="Fix b", body=DISCLOSED)
+        assert crew.livefirst.post(parcel.event, parcel.body, parcel.guid).status_code == 202
+        return max(one["number"] for one in standin.state()["repositories"][0]["threads"])
+
+    return open_one
+
+
+def done(crew: Crew) -> bool:
+    return {one["state"] for one in crew.livefirst.deliveries()} == {"done"}
+
+
+@pytest.mark.parametrize(("victim", "when"), [("serve", "after"), ("work", "before")])
+def test_another_takes_over_what_a_dead_one_held(
+    crew: Crew, standin: StandIn, opened: Callable[[], int], victim: str, when: str
+) -> None:
+    """The one that waits for GitHub to put a label on is killed: the label may stand already, or not yet."""
+    crew.livefirst.start()
+    worker = crew.work()
+    alive = {"serve": crew.livefirst.process.pid, "work": worker.pid}
+    for _ in range(20):  # either may take a job: until the right one has it
+        standin.fail("slow", path=LABELS, method="POST", seconds=4, when=when, count=1)
+        number = opened()
+        until(lambda: any(one["fault"] == "slow" for one in standin.requests(method="POST")), "the slow answer")
+        holder = crew.holder()
+        if holder == alive[victim]:
+            break
+        until(lambda: done(crew), "the wrong one to finish")
+        standin.forget_requests()
+    else:
+        pytest.fail(f"{victim} never took a job")
+    assert labels_put_on(standin, number) == ([LABEL] if when == "after" else [])
+    os.kill(alive[victim], signal.SIGKILL)
+    (crew.livefirst.process if victim == "serve" else worker).wait(10)
+    until(lambda: done(crew), "the other to take over", lambda: crew.livefirst.log)
+    assert labels_put_on(standin, number) == [LABEL]
+    assert crew.holder() is None
+
+
+@pytest.mark.parametrize("victim", ["serve", "work"])
+def test_sigterm_finishes_the_job_in_hand(crew: Crew, standin: StandIn, opened: Callable[[], int], victim: str) -> None:
+    crew.livefirst.start()
+    worker = crew.work()
+    process = {"serve": crew.livefirst.process, "work": worker}[victim]
+    for _ in range(20):
+        standin.fail("slow", path=LABELS, method="POST", seconds=3, when="before", count=1)
+        number = opened()
+        until(lambda: any(one["fault"] == "slow" for one in standin.requests(method="POST")), "the slow answer")
+        if crew.holder() == process.pid:
+            break
+        until(lambda: done(crew), "the wrong one to finish")
+        standin.forget_requests()
+    else:
+        pytest.fail(f"{victim} never took a job")
+    other = worker if victim == "serve" else crew.livefirst.process
+    other.kill()  # nobody else can have finished it
+    other.wait()
+    process.terminate()
+    assert process.wait(25) in {0, -signal.SIGTERM}
+    assert process.returncode == 0 or victim == "serve"  # uvicorn ends as the signal would have ended it
+    assert done(crew)
+    assert labels_put_on(standin, number) == [LABEL]
+    assert crew.holder() is None
+
+
+def test_an_idle_worker_ends_at_once(crew: Crew, opened: Callable[[], int]) -> None:
+    crew.livefirst.start()
+    worker = crew.work()
+    worker.terminate()
+    assert worker.wait(20) == 0
+    number = opened()
+    until(lambda: done(crew), "the server to judge alone")
+    assert number == 2
+
+
+def test_work_is_shared_and_nothing_is_judged_twice(crew: Crew, standin: StandIn, opened: Callable[[], int]) -> None:
+    crew.livefirst.start()
+    for _ in range(2):
+        crew.work()
+    standin.fail("slow", path=LABELS, method="POST", seconds=0.2, count=None)
+    numbers = [opened() for _ in range(12)]
+    until(lambda: done(crew), "everything", lambda: crew.livefirst.log)
+    for number in numbers:
+        assert labels_put_on(standin, number) == [LABEL]
+    posted = standin.requests("/repos/{owner}/{repo}/issues/{number}/labels", "POST")
+    assert len(posted) == len(numbers)

@@ -1,4 +1,4 @@
-"""The story of the demo: two repositories, their people, and what arrives there in a week.
+"""The story of the demo: two repositories, their people, and what arrives there in two weeks.
 
 ``python -m standin.story --now 2026-11-30T10:00:00+00:00 --out FOLDER`` writes ``world.json``, the seed of the stand-in
 that answers for it, and ``deliveries.jsonl``, what the App hears, oldest first. Nobody and nothing in it is real.
@@ -10,88 +10,68 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from standin import story_agents, story_people
-from standin.teller import ORG, Delivery, Teller
-from standin.world import App, Installation, PastPull, Person, Repository, World
-
-INSTALLATION: Final = 7001
-
-POLICY: Final = """\
-version: 1
-mode: label
-sensitivity: balanced
-labels:
-  disclosed: "triage: agent use disclosed"
-"""
-TEMPLATE: Final = """\
-## What does this change?
-
-## How did you check it?
-
-## Did you use an AI tool, and for what?
-"""
+from standin import shapes, story_agents, story_people, story_project
+from standin.story_world import APP, INSTALLATION, world
+from standin.teller import ORG, URL, Delivery, Teller
+from standin.world import World
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What is told: the stand-in's seed, the deliveries, and for each pull request the lanes it may honestly end in."""
+    """What is told: the stand-in's seed, the deliveries, and for each pull request the lanes it may honestly end in.
+
+    ``quick_wins`` are those worth merging in passing. Pull requests are named ``owner/repo#number``.
+    """
 
     world: Mapping[str, Any]
     deliveries: tuple[Delivery, ...]
     expected: Mapping[str, frozenset[str]]
+    quick_wins: frozenset[str]
 
 
 def tell(now: datetime) -> Story:
-    """Tell the story so that it ends at ``now``; the same moment gets the same story."""
-    told = Teller(_world(now), now)
+    """Tell the story so that it ends seconds before ``now``; the same moment gets the same story."""
+    told = Teller(world(now), now)
+    reports = story_project.tell(told)
     story_people.tell(told)
-    story_agents.tell(told)
+    story_agents.tell(told, reports)
     deliveries = told.tell()
-    expected = {f"{ORG}/{one.repo}#{one.opened.number}": one.lanes for one in told.handles}
-    return Story(json.loads(told.world.to_json()), (*_greetings(now), *deliveries, deliveries[-1]), expected)
+    pulls = {f"{ORG}/{one.repo}#{one.opened.number}": one for one in told.handles}
+    expected = {name: one.lanes for name, one in pulls.items()}
+    quick_wins = frozenset(name for name, one in pulls.items() if one.quick_win)
+    # GitHub sends a delivery again when it does not hear that the first one arrived.
+    heard = (*_greetings(told.world, now), *deliveries, deliveries[-1])
+    return Story(json.loads(told.world.to_json()), heard, expected, quick_wins)
 
 
-def _world(now: datetime) -> World:
-    maintainers = {story_people.MARIA: "maintain", story_people.TOMASZ: "write"}
-    return World(
-        app=App(id=4711, slug="livefirst", owner=ORG),
-        installations=[Installation(INSTALLATION, ORG)],
-        people=[
-            Person(ORG, type="Organization"),
-            *(Person(login, created_at=now - timedelta(days=2000)) for login in maintainers),
-            Person(
-                "patch-o-matic-9000",
-                created_at=now - timedelta(days=14),
-                pulls=[
-                    PastPull(f"project-{n % 40}/app", now - timedelta(hours=30, minutes=9 * n), n + 1, "open")
-                    for n in range(90)
-                ],
-            ),
-        ],
-        repositories=[
-            Repository(
-                f"{ORG}/engine",
-                roles=dict(maintainers),
-                files={
-                    "README.md": "# Lanternfish engine\n",
-                    ".github/triage.yml": POLICY,
-                    ".github/pull_request_template.md": TEMPLATE,
-                },
-            ),
-            Repository(f"{ORG}/docs", roles=dict(maintainers), files={"README.md": "# Docs\n"}),
-        ],
-        rate_limit=1_000_000,
-    )
-
-
-def _greetings(now: datetime) -> tuple[Delivery, ...]:
-    """What GitHub also sends: a ping at the start, and news that no App of ours listens to."""
-    ping = {"zen": "Keep it logically awesome.", "hook_id": 1}
-    star = {"action": "created", "starred_at": now.isoformat()}
-    return Delivery("ping", "00000000-0000-4000-8000-000000000001", ping), Delivery(
-        "star", "00000000-0000-4000-8000-000000000002", star
+def _greetings(there: World, now: datetime) -> tuple[Delivery, ...]:
+    """What GitHub also sends: a ping when the App is made, and news that no App of ours listens to."""
+    made = shapes.time(now - timedelta(days=30))
+    hook = {
+        "type": "App",
+        "id": 1,
+        "name": "web",
+        "active": True,
+        "events": ["check_suite", "issue_comment", "issues", "pull_request", "push"],
+        "config": {"content_type": "json", "insecure_ssl": "0", "url": "https://triage.example.org/webhooks/github"},
+        "updated_at": made,
+        "created_at": made,
+        "app_id": APP,
+        "deliveries_url": f"{URL}/app/hook/deliveries",
+    }
+    repository = there.repositories[0]
+    star = {
+        "action": "created",
+        "starred_at": shapes.time(now - timedelta(days=14)),
+        "repository": shapes.repository(URL, there, repository),
+        "sender": shapes.user(URL, there.known("montse-ferrer")),
+        "installation": {"id": INSTALLATION, "node_id": shapes.node("IN", INSTALLATION)},
+    }
+    return (
+        Delivery("ping", "00000000-0000-4000-8000-000000000001", {"zen": "Read it first.", "hook_id": 1, "hook": hook}),
+        Delivery("star", "00000000-0000-4000-8000-000000000002", star),
     )
 
 

@@ -42,12 +42,16 @@ class Kept(Hooks):
 
 @dataclass(slots=True)
 class Handle:
-    """A thread of the story, known once its opening has been told. ``lanes`` are where it may honestly end."""
+    """A thread of the story, known once its opening has been told. ``lanes`` are where it may honestly end.
+
+    ``quick_win`` says that it is worth merging in passing.
+    """
 
     repo: str
     lanes: frozenset[str] = frozenset()
     thread: Thread | None = None
     remarks: dict[str, int] = field(default_factory=dict)
+    quick_win: bool = False
 
     @property
     def opened(self) -> Thread:

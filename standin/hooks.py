@@ -49,7 +49,8 @@ class Hooks:
         self._next = 1
 
     def start(self) -> None:
-        """Begin to send."""
+        """Begin to send; a queue belongs to the event loop that it was first waited in."""
+        self._waiting = asyncio.Queue()
         self._task = asyncio.create_task(self._send_all())
 
     async def stop(self) -> None:

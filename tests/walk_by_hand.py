@@ -214,11 +214,12 @@ class Desk:
 
 
 def soon(desk: Desk, holds: Callable[[], bool], *, within: float = 3600.0) -> None:
-    """Let time pass in small steps until something holds."""
-    until = desk.later + within
+    """Let time pass, in growing steps, until something holds."""
+    until, step = desk.later + within, 5.0
     while not holds():
-        assert desk.later < until, f"waited {within:.0f} s"
-        desk.wait(5.0)
+        assert desk.later < until, f"waited {within:.0f} s: {desk.deliveries.troubles()}"
+        desk.wait(step)
+        step = min(step * 1.5, 600.0)
 
 
 __all__ = ["APP", "INSTALLATION", "REPOSITORY", "Desk", "Heard"]

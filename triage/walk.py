@@ -18,7 +18,7 @@ from triage import actions, corrections, dossier, intake, record, repo_policy
 from triage.decide import LabelKind
 from triage.evaluate import Evaluation, evaluate
 from triage.events import Event, NotJson, parse
-from triage.forge.port import Changes, Forge, Opening, RepositoryRef
+from triage.forge.port import Changes, Forge, Gone, Opening, RepositoryRef
 from triage.metrics import GITHUB_UP, VERDICTS
 from triage.policy import Policy
 from triage.repo_policy import Governed
@@ -173,6 +173,17 @@ class Walk:
 
     def _read(self, forge: Forge, ref: RepositoryRef, thread: ThreadRow, events: Sequence[Event]) -> None:
         """Read what the deliveries cannot tell: everything at first sight, the diff after a push, else nothing."""
+        try:
+            read = self._read_missing(forge, ref, thread, events)
+        except Gone as error:  # deleted meanwhile: what its deliveries told is all there is
+            log.warning("pull request not read", repository=ref.id, number=thread.number, reason=str(error))
+            return
+        if read:
+            GITHUB_UP.set(1)
+            thread.read_sha = thread.head_sha or "read"
+            self._store.save_thread(thread)
+
+    def _read_missing(self, forge: Forge, ref: RepositoryRef, thread: ThreadRow, events: Sequence[Event]) -> bool:
         if thread.read_sha is None and any(event.why in FIRST_SIGHT for event in events):
             self._spend(thread.installation_id, OPENING_REQUESTS)
             self._take_opening(thread, forge.opening(ref, thread.number, thread.author))
@@ -180,10 +191,8 @@ class Walk:
             self._spend(thread.installation_id, CHANGES_REQUESTS)
             _take_changes(thread, forge.changes(ref, thread.number))
         else:
-            return
-        GITHUB_UP.set(1)
-        thread.read_sha = thread.head_sha or "read"
-        self._store.save_thread(thread)
+            return False
+        return True
 
     def _take_opening(self, thread: ThreadRow, opening: Opening) -> None:
         _take_changes(thread, opening.changes)

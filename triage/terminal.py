@@ -57,6 +57,14 @@ def show_queue(queue: Queue) -> None:
         if len(shown) < len(lane.rows):
             out.print(f"... and {len(lane.rows) - len(shown)} more")
 
+    for flood in queue.floods:
+        minutes = max((flood.last_at - flood.first_at) / 60, 1)
+        where = ", ".join(f"#{number}" for number in flood.threads)
+        out.print(
+            f"Flood: {flood.count} acts by {flood.login} in {minutes:.0f} min in {flood.repo}, on {where}",
+            soft_wrap=True,
+        )
+
 
 def show_verdict(verdict: Mapping[str, Any]) -> None:
     """Print a verdict with every signal's sentence and weight."""

@@ -18,6 +18,7 @@ TITLES: Final[Mapping[Lane, str]] = {
     "exempt": "Exempt",
 }
 REASONS_SHOWN: Final = 2
+FLOODS_SHOWN: Final = 7 * 86400.0  # seconds
 REFUSALS_SHOWN: Final = 86400.0  # seconds; after it a refused label is tried again
 
 
@@ -53,6 +54,18 @@ class QueueLane:
 
 
 @dataclass(frozen=True, slots=True)
+class FloodRow:
+    """One account that did so much in so short a time that its threads here carry the burst label. Times as above."""
+
+    repo: str
+    login: str | None
+    count: int
+    threads: tuple[int, ...]
+    first_at: float
+    last_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """How the work stands: what waits, what failed, what GitHub refused of late, whose policy files have problems."""
 
@@ -71,6 +84,7 @@ class Queue:
     as_of: float
     lanes: tuple[QueueLane, ...]
     health: Health
+    floods: tuple[FloodRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +106,20 @@ def queue(store: Store, deliveries: Deliveries, *, web_url: str, now: float) -> 
         row = _row(repositories[thread.repository_id], thread, verdict, web_url)
         by_lane[row.lane].append(row)
     lanes = tuple(QueueLane(lane, TITLES[lane], tuple(sorted(by_lane[lane], key=_longest_first))) for lane in LANES)
-    return Queue(now, lanes, health(store, deliveries, repositories, now=now))
+    floods = tuple(_flood(repositories, row) for row in store.floods(now - FLOODS_SHOWN) if "flood" in row.verdict)
+    return Queue(now, lanes, health(store, deliveries, repositories, now=now), floods)
+
+
+def _flood(repositories: Mapping[int, RepositoryRow], row: VerdictRow) -> FloodRow:
+    hit = row.verdict["flood"]
+    return FloodRow(
+        repo=repositories[row.repository_id].full_name if row.repository_id in repositories else "?",
+        login=row.verdict["author"],
+        count=hit["count"],
+        threads=tuple(hit["threads"]),
+        first_at=hit["first_at"],
+        last_at=hit["last_at"],
+    )
 
 
 def health(store: Store, deliveries: Deliveries, repositories: Mapping[int, RepositoryRow], *, now: float) -> Health:

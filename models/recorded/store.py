@@ -234,6 +234,20 @@ class Store:
         with self._database.read() as session:
             return session.exec(query.order_by(col(VerdictRow.at).desc(), col(VerdictRow.id).desc()).limit(1)).first()
 
+    def floods(self, since: float, limit: int = 200) -> list[VerdictRow]:
+        """Return the newest verdict on each commenter who flooded a repository since then, newest first."""
+        query = (
+            select(VerdictRow)
+            .where(VerdictRow.lane == "burst", VerdictRow.at >= since, col(VerdictRow.person_id).is_not(None))
+            .order_by(col(VerdictRow.at).desc(), col(VerdictRow.id).desc())
+            .limit(limit)
+        )
+        newest: dict[tuple[int, int | None], VerdictRow] = {}
+        with self._database.read() as session:
+            for row in session.exec(query):
+                newest.setdefault((row.repository_id, row.person_id), row)
+        return list(newest.values())
+
     def verdicts(self, ids: Sequence[int]) -> dict[int, VerdictRow]:
         """Return verdicts by id."""
         found: dict[int, VerdictRow] = {}

@@ -203,7 +203,11 @@ class VerdictRow(SQLModel, table=True):
     """One verdict, with the readings it was made from: what training may learn from, and nothing later."""
 
     __tablename__ = "verdict"
-    __table_args__ = (Index(None, "repository_id", "number", "at"), Index(None, "repository_id", "person_id", "at"))
+    __table_args__ = (
+        Index(None, "repository_id", "number", "at"),
+        Index(None, "repository_id", "person_id", "at"),
+        Index(None, "lane", "at"),
+    )
 
     id: int | None = Field(default=None, primary_key=True, sa_type=SERIAL)
     repository_id: int = Field(sa_type=BigInteger)

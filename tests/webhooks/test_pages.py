@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from models.recorded.database import Database
 from models.recorded.deliveries import Trouble
 from triage.decide import LANES
-from triage.views import TITLES, Health, PullPage, Queue, QueueLane, QueueRow
+from triage.views import TITLES, FloodRow, Health, PullPage, Queue, QueueLane, QueueRow
 
 from .conftest import AS_OF, TOKEN, Household, Server, configured, serving
 
@@ -206,6 +207,14 @@ def test_bursts_are_collapsed_and_open_without_a_script(signed_in: Server) -> No
     details = re.search(r"<details>(.*?)</details>", page, re.DOTALL)
     assert details is not None
     assert "/pulls/acme/widgets/3" in details[1]
+
+
+def test_floods_are_named_with_where_they_hit(signed_in: Server) -> None:
+    """A maintainer sees who did how much in how short a time, and on which threads; the name is no markup."""
+    flood = FloodRow("acme/widgets", "<b>ann</b>", 40, (3, 5), AS_OF - 700, AS_OF)
+    signed_in.house.shown = replace(signed_in.house.shown, floods=(flood,))
+    page = signed_in.client.get("/queue").text
+    assert "&lt;b&gt;ann&lt;/b&gt;</bdi>: 40 acts in 11 min in acme/widgets, on #3, #5" in page
 
 
 def test_an_empty_queue_says_what_comes_next(signed_in: Server) -> None:

@@ -255,3 +255,4 @@ def _verdict() -> None:
     )
     op.create_index(op.f("ix_verdict_repository_id_number_at"), "verdict", ["repository_id", "number", "at"])
     op.create_index(op.f("ix_verdict_repository_id_person_id_at"), "verdict", ["repository_id", "person_id", "at"])
+    op.create_index(op.f("ix_verdict_lane_at"), "verdict", ["lane", "at"])

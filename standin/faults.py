@@ -34,7 +34,8 @@ Shape = Literal[
 class Fault:
     """One failure. ``path`` and ``method`` are glob patterns; ``count`` is how often, ``None`` always.
 
-    ``skip`` lets so many matching requests through first. ``when`` is ``after`` to do the work and lose the answer.
+    ``skip`` lets so many matching requests through first. ``when`` is ``after`` to do the work and lose (or, with
+    ``slow``, keep back) the answer.
     """
 
     shape: Shape

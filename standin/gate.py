@@ -104,7 +104,8 @@ class Gate:
     async def _answer(
         self, scope: Scope, receive: Receive, reply: "_Reply", fault: Fault | None, refusal: Refused | None
     ) -> None:
-        if fault is not None and fault.seconds:
+        late = fault is not None and fault.shape == "slow" and fault.when == "after"
+        if fault is not None and not late:
             await asyncio.sleep(fault.seconds)
         failed = failure(fault) if fault else None
         if fault and (failed or fault.shape.startswith("cut")) and fault.when == "after":
@@ -119,7 +120,18 @@ class Gate:
             limit = Refused(403, "API rate limit exceeded for installation ID 1.")
             await limit.answer()(scope, receive, reply.send)
         else:
-            await self.app(scope, receive, reply.send)
+            await self.app(scope, receive, _late(reply.send, fault.seconds) if fault and late else reply.send)
+
+
+def _late(send: Send, seconds: float) -> Send:
+    """Keep an answer back for a while; what it tells of is done."""
+
+    async def later(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await asyncio.sleep(seconds)
+        await send(message)
+
+    return later
 
 
 def _strip(scope: Scope, world: World) -> None:

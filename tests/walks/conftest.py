@@ -80,6 +80,13 @@ class Livefirst:
                 raise
         self.client.close()
 
+    def restart(self) -> None:
+        """End the server by SIGTERM and start it again."""
+        assert self.process is not None
+        self.process.terminate()
+        self.process.wait(30)
+        self.start()
+
     def post(self, event: str, body: dict[str, Any] | bytes, guid: str | None = None) -> httpx.Response:
         """Post a signed delivery, as GitHub does."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -100,6 +107,10 @@ class Livefirst:
     def quiet(self) -> None:
         """Wait until nothing waits to be judged."""
         wait_until(lambda: self.metric("livefirst_waiting_subjects") == 0, "everything to be judged", lambda: self.log)
+
+    def until(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait until something holds."""
+        wait_until(holds, what, lambda: self.log)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command of the product with this server's settings."""

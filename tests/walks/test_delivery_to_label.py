@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from plugins_github import REPOSITORY
+from plugins_github import REPOSITORY, StandIn
 from walk_by_hand import BOT, CLEAN, REVIEW, STRICT, WIDGETS, Desk, Heard, small, unread
 
 from triage.actions import COLOURS, DESCRIPTIONS, MARKER
@@ -428,3 +428,66 @@ def test_green_checks_on_a_small_tested_change_make_a_quick_win(desk: Desk) -> N
     desk.standin.act("push", "ann", number=number)
     desk.settle()
     assert desk.thread(number).checks is None
+
+
+# --- the whole server: door, engine and page -----------------------------------------
+
+
+def test_a_real_server_takes_signed_deliveries_to_a_label(
+    livefirst: Any, standin: StandIn, world: dict[str, Any]
+) -> None:
+    """From GitHub's signed delivery over HTTP to the label, the page and the commands; each delivery once."""
+    repository = world["repositories"][0]
+    repository["files"][".github/triage.yml"] = "mode: comment\nsensitivity: strict\n"
+    standin.seed(world)
+    livefirst.start()
+    number = standin.act("open_pull", "newbie", **unread())["number"]
+    other = standin.act("open_pull", "ann", **small())["number"]
+    livefirst.until(lambda: standin.thread(WIDGETS, number)["labels"] == [REVIEW], "the label")
+    standin.settled()
+    livefirst.quiet()
+    assert livefirst.lane(number) == "likely_unreviewed"
+    assert livefirst.lane(other) == "unsure"
+    assert [one["author"] for one in standin.thread(WIDGETS, number)["comments"]] == [BOT]
+    heard = [one for one in standin.settled() if one["status_code"] == 202]
+    opening = next(one for one in heard if one["action"] == "opened")
+    assert livefirst.post("pull_request", opening["payload"], guid=opening["guid"]).json() == {"status": "duplicate"}
+    forged = livefirst.client.post(f"{livefirst.url}/webhooks/github", json=opening["payload"])
+    assert forged.status_code == 401
+    livefirst.quiet()
+    told = {one["guid"]: one for one in livefirst.deliveries()}
+    assert {one["state"] for one in told.values()} == {"done"}
+    assert told.keys() <= {one["guid"] for one in heard}
+    assert told[opening["guid"]]["attempts"] == 1
+    assert told[opening["guid"]]["outcome"] == "likely_unreviewed"
+    asked = livefirst.run("explain", f"{WIDGETS}#{number}", "--json")
+    assert json.loads(asked.stdout)["lane"] == "likely_unreviewed", asked.stderr
+    labelled = [one for one in standin.thread(WIDGETS, number)["events"] if one["event"] == "labeled"]
+    assert len(labelled) == 1
+
+
+def test_a_real_server_waits_while_github_is_away_and_tells_why(
+    livefirst: Any, standin: StandIn, world: dict[str, Any]
+) -> None:
+    """Also when it is stopped and started again meanwhile; a broken policy is told on the same page."""
+    repository = world["repositories"][0]
+    repository["files"][".github/triage.yml"] = STRICT
+    standin.seed(world)
+    standin.fail("server_error", path="/repos/*", count=None)
+    livefirst.env["LIVEFIRST_RETRY_SECONDS"] = "1"
+    livefirst.start()
+    number = standin.act("open_pull", "newbie", **unread())["number"]
+
+    def health() -> Any:
+        return livefirst.page("/api/queue").json()["health"]
+
+    livefirst.until(lambda: bool(health()["troubles"]), "the trouble to be told")
+    assert health()["waiting"] == 1
+    assert standin.thread(WIDGETS, number)["labels"] == []
+    livefirst.restart()
+    standin.heal()
+    livefirst.until(lambda: standin.thread(WIDGETS, number)["labels"] == [REVIEW], "the label")
+    standin.act("write_files", "max", files={".github/triage.yml": "mode: loud\n"})
+    livefirst.until(lambda: bool(health()["policy_errors"]), "the policy's problem to be told")
+    assert ".github/triage.yml:1:7" in health()["policy_errors"][0]
+    assert health()["troubles"] == []

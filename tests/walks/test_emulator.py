@@ -4,6 +4,7 @@ It signs its deliveries and enforces the permissions of a token. It has no Graph
 and shows no pull request as an issue: what it lacks must read unknown, and break nothing.
 """
 
+import base64
 import hashlib
 import hmac
 import json
@@ -40,11 +41,19 @@ PERMISSIONS: Final = {
 EVENTS: Final = ["pull_request", "issue_comment", "issues", "pull_request_review", "pull_request_review_comment"]
 NAME: Final = "triage: author review not seen"
 MARK: Final = "<!-- livefirst -->"
+# No files are shown there: the answer to somebody else's prompt stands in the description itself.
+UNREAD: Final = "\n".join(
+    (
+        "Certainly! Here is the updated pull request description:",
+        "## Summary",
+        *(f"- **Part {n}**: the value of `a` is handled in place number {n} of the code." for n in range(9)),
+    )
+)
 
 
 @dataclass
 class Emulator:
-    """A running GitHub with `acme/widgets`, the person `ann`, the maintainer `max` and the App installed on `acme`."""
+    """A running GitHub with `acme/widgets`, two persons, the maintainer `max` and the App installed on `acme`."""
 
     url: str
     key: AppKey
@@ -61,15 +70,15 @@ class Emulator:
     def repository(self) -> RepositoryRef:
         return RepositoryRef(INSTALLATION, self.ask("GET", "/repos/acme/widgets", "max")["id"], "acme/widgets")
 
-    def open_pull(self, title: str = "Fix a", body: str = "It was 1.") -> int:
-        """Let ann change a file in a fork and open a pull request; its delivery goes out before this returns."""
-        fork = self.ask("POST", "/repos/acme/widgets/forks", "ann", {})["full_name"]
+    def open_pull(self, title: str = "Fix a", body: str = "It was 1.", who: str = "ann") -> int:
+        """Let somebody change a file in a fork and open a pull request; its delivery goes out before this returns."""
+        fork = self.ask("POST", "/repos/acme/widgets/forks", who, {})["full_name"]
         change = {"message": "Fix a", "content": "YSA9IDIK", "branch": "fix"}
-        branch = self.ask("GET", f"/repos/{fork}/git/ref/heads/main", "ann")["object"]["sha"]
-        self.ask("POST", f"/repos/{fork}/git/refs", "ann", {"ref": "refs/heads/fix", "sha": branch})
-        self.ask("PUT", f"/repos/{fork}/contents/a.py", "ann", change)
-        wanted = {"title": title, "body": body, "head": "ann:fix", "base": "main"}
-        number: int = self.ask("POST", "/repos/acme/widgets/pulls", "ann", wanted)["number"]
+        head = self.ask("GET", f"/repos/{fork}/git/ref/heads/main", who)["object"]["sha"]
+        self.ask("POST", f"/repos/{fork}/git/refs", who, {"ref": "refs/heads/fix", "sha": head})
+        self.ask("PUT", f"/repos/{fork}/contents/a.py", who, change)
+        wanted = {"title": title, "body": body, "head": f"{who}:fix", "base": "main"}
+        number: int = self.ask("POST", "/repos/acme/widgets/pulls", who, wanted)["number"]
         return number
 
     def comment(self, number: int, body: str, who: str = "max") -> None:
@@ -97,7 +106,7 @@ def _seed(key: AppKey, webhook_url: str | None, permissions: dict[str, str]) -> 
     }
     if webhook_url is not None:
         app |= {"webhook_url": webhook_url, "webhook_secret": SECRET}
-    people = ("ann", "max")
+    people = ("ann", "ben", "max")
     return {
         "tokens": {f"token-of-{one}": {"login": one, "scopes": ["repo", "user"]} for one in people},
         "github": {
@@ -228,3 +237,38 @@ def test_what_is_not_allowed_or_not_there_is_told_apart(start_emulator: StartEmu
     with pytest.raises(Suspended):
         forge.present(RepositoryRef(1, repository.id, "acme/widgets"), number)
     forge.close()
+
+
+# --- the whole walk -------------------------------------------------------------
+
+
+def test_a_pull_request_opened_there_gets_its_label_from_the_app(start_emulator: StartEmulator, livefirst: Any) -> None:
+    """Its signed delivery reaches a real server, the App puts the label on once, and its echoes end there."""
+    emulator = start_emulator(f"{livefirst.url}/webhooks/github")
+    policy = base64.b64encode(b"mode: label\nsensitivity: strict\n").decode()
+    file = {"message": "Set the policy", "content": policy}
+    emulator.ask("PUT", "/repos/acme/widgets/contents/.github/triage.yml", "max", file)
+    livefirst.env |= {
+        "LIVEFIRST_APP_ID": str(APP),
+        "LIVEFIRST_GITHUB_API_URL": emulator.url,
+        "LIVEFIRST_WEBHOOK_SECRET": SECRET,
+    }
+    livefirst.start()
+    ordinary = emulator.open_pull()
+    unread = emulator.open_pull("Improve core", UNREAD, who="ben")
+    emulator.comment(ordinary, "Which input shows it?")
+    livefirst.until(lambda: emulator.labels(unread) == [NAME], "the label")
+    livefirst.quiet()
+    assert emulator.labels(ordinary) == []
+    before = livefirst.deliveries()
+    assert {one["event"] for one in before} >= {"pull_request", "issue_comment"}
+    assert {one["state"] for one in before} == {"done"}
+    emulator.comment(unread, "Which input shows it?")
+    livefirst.until(lambda: livefirst.metric("livefirst_deliveries_total") > len(before), "the last comment")
+    livefirst.quiet()
+    after = livefirst.deliveries()
+    assert len(after) == len(before) + 1
+    assert emulator.labels(unread) == [NAME]
+    timeline = [one for one in after if one["action"] == "labeled"]
+    assert len(timeline) <= 1  # it tells a label on a pull request as one on an issue
+    assert livefirst.lane(unread) == "likely_unreviewed"

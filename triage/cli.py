@@ -32,6 +32,9 @@ app: Final = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+TABLE_ROWS: Final = 200
+EVERY: Final = 2**31 - 1
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
 
 
@@ -118,7 +121,10 @@ def work() -> None:
 def demo(
     once: Annotated[bool, typer.Option("--once", help="Exit after printing the queue.")] = False,
 ) -> None:
-    """Run the main job without any account, on bundled deliveries and a stand-in for GitHub."""
+    """Run the main job without any account.
+
+    Posts the bundled deliveries to a real server, with a stand-in as its GitHub, and prints the queue.
+    """
     from triage import demo as story
     from triage import terminal
     from triage.replay import ReplayError
@@ -158,7 +164,7 @@ def judge(
     file: Annotated[Path | None, typer.Argument(help="Facts, one JSON object a line; stdin when left out.")] = None,
     policy: Annotated[Path | None, typer.Option(help="A policy file; the defaults when left out.")] = None,
 ) -> None:
-    """Judge facts offline: JSON lines in, verdicts as JSON lines out."""
+    """Judge facts offline, JSON lines in and out."""
     from models.learned.classifier import load as load_classifier
     from triage.evaluate import evaluate, verdict
     from triage.facts import FactsError, parse
@@ -231,7 +237,10 @@ def replay(
     to: Annotated[str | None, typer.Option("--to", help="A running server; else one is started for this.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Feed saved deliveries through the same way in: signed, over HTTP, and judged."""
+    """Feed saved deliveries through the same way in.
+
+    They are signed, posted over HTTP, and judged.
+    """
     from triage import terminal
     from triage.replay import ReplayError, read, send
 
@@ -334,7 +343,7 @@ def deliveries(
     guid: Annotated[str | None, typer.Argument(help="One delivery; all when left out.")] = None,
     state: Annotated[str | None, typer.Option(help="waiting, done or failed.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Judge failed ones again.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most, newest first.")] = 1000,
+    limit: Annotated[int | None, typer.Option(min=1, help="How many at most, newest first; a table has 200.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what became of each delivery that was answered 202."""
@@ -346,7 +355,7 @@ def deliveries(
         if retry:
             woken = built.deliveries.retry(guid)
             typer.echo(f"triage: {len(woken)} to be judged again; a running server takes them up.", err=True)
-        rows = list(built.deliveries.listed(guid, state, limit))
+        rows = built.deliveries.listed(guid, state, limit or (EVERY if as_json else TABLE_ROWS))
         if guid is not None and not rows:
             fail(f"{guid}: no such delivery was stored here.")
         if as_json:

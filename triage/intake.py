@@ -5,11 +5,14 @@ and everything is keyed by GitHub's ids, so that hearing something twice changes
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from models.recorded.store import Store
 from models.recorded.tables import ActRow, RepositoryRow, ThreadRow
 from triage.events import Act, Event, Person, ThreadSeen
 from triage.facts import TimelineEvent
+
+LOOSE: Final = 0  # no thread's number: what was heard of a commit before its thread was
 
 _TOLD = (
     "title",
@@ -107,16 +110,30 @@ def _same_as_delivered(thread: ThreadRow, key: str) -> str:
 
 
 def note_checks(store: Store, event: Event) -> list[ThreadRow]:
-    """Remember how checks ended on a commit; returns the threads whose newest commit it is."""
+    """Remember how checks ended on a commit; returns the threads whose newest commit it is.
+
+    They are kept loose first and the threads are looked up after that, while ``take_checks`` comes after its thread was
+    saved: whichever of the two deliveries is judged first, the ending is found.
+    """
     if event.checks is None:
         return []
+    store.add_acts([_act(act, event.installation_id or 0, event.repository.id, LOOSE) for act in event.acts])
     threads = store.threads_by_sha(event.repository.id, event.checks.head_sha)
     for thread in threads:
-        acts = [_act(act, thread.installation_id, thread.repository_id, thread.number) for act in event.acts]
-        for act in acts:
-            act.key = f"{act.key}:{thread.number}"
-        store.add_acts(acts)
+        take_checks(store, thread)
     return threads
+
+
+def take_checks(store: Store, thread: ThreadRow) -> int:
+    """Move the endings of checks that were heard for a thread's newest commit to the thread; returns how many."""
+    loose = store.acts_of_thread(thread.repository_id, LOOSE)
+    acts = [_moved(act, thread) for act in loose if act.base is not None and act.base == thread.head_sha]
+    return store.add_acts(acts)
+
+
+def _moved(act: ActRow, thread: ThreadRow) -> ActRow:
+    told = act.model_dump(exclude={"id"})
+    return ActRow(**told | {"key": f"{act.key}:{thread.number}", "number": thread.number})
 
 
 def note_thread(known: ThreadRow | None, event: Event) -> ThreadRow | None:

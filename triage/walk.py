@@ -129,6 +129,7 @@ class Walk:
         wanted: frozenset[LabelKind] = frozenset({"burst"} if held else ())
         if thread.kind == "pull":
             self._read(forge, governed.ref, thread, events)
+            acts = self._store.acts_of_thread(repository_id, number)  # the reading may have told of more
             thread.waiting_since = record.waiting_since(thread, acts)
             thread.checks = dossier.checks(thread, acts)
             evaluation = self._evaluate(governed, thread)
@@ -182,6 +183,7 @@ class Walk:
             GITHUB_UP.set(1)
             thread.read_sha = thread.head_sha or "read"
             self._store.save_thread(thread)
+            intake.take_checks(self._store, thread)
 
     def _read_missing(self, forge: Forge, ref: RepositoryRef, thread: ThreadRow, events: Sequence[Event]) -> bool:
         if thread.read_sha is None and any(event.why in FIRST_SIGHT for event in events):

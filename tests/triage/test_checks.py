@@ -13,7 +13,7 @@ REPOSITORY = RepositorySeen(700, "acme/widgets", private=False, archived=False, 
 
 
 def ended(outcome: str, *, suite: int = 1, at: float = 100.0, sha: str = SHA) -> Event:
-    """A check suite that ended."""
+    """Tell that a check suite ended."""
     act = Act(f"checked:{suite}:{at:.0f}", "checked", at, body=outcome, thread=str(suite), base=sha)
     return Event(
         event="check_suite",

@@ -24,12 +24,14 @@ def test_the_story_ends_as_it_should(tmp_path: Path) -> None:
         database = Database.open(told.database_url)
         store, deliveries = Store(database), Deliveries(database)
         names = {row.id: row.full_name for row in store.repositories()}
-        lanes = {f"{names[row.repository_id]}#{row.number}": row.lane for row in store.threads(open_only=False)}
+        pulls = {f"{names[row.repository_id]}#{row.number}": row for row in store.threads(open_only=False)}
         states = {row.state for row in deliveries.listed()}
         database.close()
-    expected = tell(datetime.now(UTC)).expected
-    wrong = {pull: (lanes.get(pull), lane) for pull, lane in expected.items() if lanes.get(pull) not in lane}
+    story = tell(datetime.now(UTC))
+    stands = {name: pulls[name].lane if name in pulls else None for name in story.expected}
+    wrong = {name: (stands[name], lanes) for name, lanes in story.expected.items() if stands[name] not in lanes}
     assert not wrong, "stands in, should stand in"
+    assert {name for name, row in pulls.items() if row.quick_win} == story.quick_wins
     assert states == {"done"}
 
 

@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST_ARGS ?=
+# Most walks wait for a server rather than for a core: more workers than cores.
+PYTEST_ARGS ?= --numprocesses 4 --dist loadfile
 
 .PHONY: help setup demo test check lint types contracts docs bench lock format clean
 .DEFAULT_GOAL := help

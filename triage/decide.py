@@ -15,7 +15,7 @@ from triage.evidence import FAMILIES, Family
 from triage.facts import Facts
 from triage.patch import is_test
 from triage.policy import Policy
-from triage.score import Score
+from triage.score import Score, nats
 from triage.signals.burst import Flood, flood
 
 Lane = Literal["live_person", "unsure", "disclosed", "likely_unreviewed", "burst", "exempt"]
@@ -171,7 +171,7 @@ def _margin(score: Score, policy: Policy) -> tuple[float, str]:
         "No evidence from behaviour speaks clearly.": behaviour - FAMILY_SPEAKS,
     }
     weakest = min(margins, key=lambda sentence: margins[sentence])
-    return margins[weakest], weakest
+    return nats(margins[weakest]), weakest
 
 
 def _discloses(score: Score) -> bool:

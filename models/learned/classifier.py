@@ -7,6 +7,7 @@ be read off a line.
 import json
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -124,7 +125,10 @@ def parse(data: Mapping[str, Any]) -> Classifier:
     by_signal = {term.signal: term for term in terms}
     if len(by_signal) != len(terms):
         raise ValueError("a signal has two terms")
-    counts = sorted((float(score), int(count)) for score, count in data["human_scores"]["counts"])
+    people: Counter[float] = Counter()
+    for score, count in data["human_scores"]["counts"]:  # a score in two rows would seem rarer than it is
+        people[float(score)] += int(count)
+    counts = sorted(people.items())
     at_least = list(accumulate(count for _, count in reversed(counts)))[::-1]
     human = HumanScores(
         scores=tuple(score for score, _ in counts),

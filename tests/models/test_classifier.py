@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from made_scores import classifier
 
 from models.learned.classifier import CONTRIBUTION_CAP, HumanScores, Term, WeightsError, load, needed, parse
+from triage.signals import ALL
 
 PEOPLE = st.lists(st.integers(-8, 8).map(lambda step: step / 4), min_size=1, max_size=400)
 ALPHAS = st.sampled_from([0.001, 0.005, 0.01, 0.05, 0.2])
@@ -62,8 +63,6 @@ def test_one_signal_never_says_more_than_its_cap(value: float, mean: float, scal
 
 
 def test_the_weights_that_ship_give_every_term_its_reason_and_signal() -> None:
-    from triage.signals import ALL
-
     shipped = load()
     signals = {signal.name: signal for signal in ALL}
     assert shipped.terms.keys() <= signals.keys()

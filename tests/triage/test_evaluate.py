@@ -22,6 +22,10 @@ KEYS = {  # product.md 6
 ADDED = {"subject", "author", "log_odds", "intercept", "labels", "reasons", "calibration"}  # docs/verdict.md
 EVIDENCE = {"signal", "family", "value", "weight", "sentence"} | {"heads", "n", "quote", "counted"}
 
+WORDS = "Word {} about src/ä.py and the `thing`, written out at a length that is above eighty characters."
+TALK = ((10, "max"), (17, "someone"), (30, "max"), (37, "someone"), (50, "eve"), (58, "someone"))
+PLAN = {"path": "PLAN.md", "status": "added", "additions": 1, "deletions": 0, "patch": "@@ -0,0 +1 @@\n+1."}
+CODE = {"path": "src/ä.py", "status": "modified", "additions": 2, "deletions": 1, "patch": "@@ -1 +1,2 @@\n+x"}
 FACTS = json.dumps(
     {
         "schema": 1,
@@ -37,25 +41,27 @@ FACTS = json.dumps(
             "draft": False,
             "additions": 3,
             "deletions": 1,
-            "files": [
-                {"path": "PLAN.md", "status": "added", "additions": 1, "deletions": 0, "patch": "@@ -0,0 +1 @@\n+1."},
-                {"path": "src/ä.py", "status": "modified", "additions": 2, "deletions": 1, "patch": "@@ -1 +1,2 @@\n+x"},
-            ],
+            "files": [PLAN, CODE],
             "commits": [{"message": "Fix: a\n\nCo-authored-by: Claude <noreply@anthropic.com>"}],
         },
         "timeline": [
-            {"at": f"2026-11-30T08:{m:02}:00Z", "actor": who, "actor_type": "User", "is_author": who == "someone",
-             "kind": "comment", "body": f"Word {m} about src/ä.py and the `thing`, written out at a length above eighty "
-             "characters."}
-            for m, who in ((10, "max"), (17, "someone"), (30, "max"), (37, "someone"), (50, "eve"), (58, "someone"))
+            {
+                "at": f"2026-11-30T08:{minute:02}:00Z",
+                "actor": who,
+                "actor_type": "User",
+                "is_author": who == "someone",
+                "kind": "comment",
+                "body": WORDS.format(minute),
+            }
+            for minute, who in TALK
         ],
         "activity": [
-            {"at": f"2026-11-{d:02}T10:00:00Z", "kind": "pull_request", "repo": f"o{d}/r", "own_repo": False, "number": d}
-            for d in range(1, 29)
+            {"at": f"2026-11-{day:02}T10:00:00Z", "kind": "pull_request", "repo": f"o{day}/r", "number": day}
+            for day in range(1, 29)
         ],
         "repository": {"templates": [], "common_lines": [], "baseline": {"resid_words": [3.9, 0.8]}, "ai_policy": None},
     }
-)  # fmt: skip
+)
 
 
 def test_the_same_facts_give_the_same_bytes_in_every_process(tmp_path: Path) -> None:

@@ -34,10 +34,8 @@ def busy() -> Facts:
         words = f"I looked at part {turn} of core.py and changed the value, because the test of the parser needs it."
         events.append(TimelineEvent(asked, "comment", "max", "User", False, f"And part {turn} of core.py?", number=7))
         events.append(TimelineEvent(asked + timedelta(minutes=7), "comment", "someone", "User", True, words, number=7))
-    activity = tuple(
-        Activity(OPENED - timedelta(hours=hours), "pull_request", f"other/r{hours}", False, hours)
-        for hours in range(40)
-    )
+    times = [OPENED - timedelta(hours=hours) for hours in range(40)]
+    activity = tuple(Activity(at, "pull_request", f"other/r{n}", False, n) for n, at in enumerate(times))
     body = "\n".join(["## Summary", *(f"- **Part {n}**: all tests pass for `thing_{n}`." for n in range(8))])
     facts = pull(
         {"merged_here": 2, "marks": ("vouched",), "verified_domain": "work:example.com"},

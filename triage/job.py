@@ -19,6 +19,7 @@ log = structlog.get_logger(__name__)
 FIRST_WAIT: Final = 5.0  # seconds before the second try; doubled with every further one
 LONGEST_WAIT: Final = 600.0  # seconds
 SUSPENDED_WAIT: Final = 3600.0  # seconds
+MOST_DEATHS: Final = 8  # of workers, one after the other on the same subject
 MOST_ATTEMPTS: Final = 8  # of our own faults; an unreachable forge is waited for without end
 
 
@@ -68,6 +69,10 @@ class Judge:
         now = self._clock()
         claim = self._deliveries.claim(subject, owner, now=now, lease=self._lease)
         if claim is None:
+            return None
+        if claim.deaths >= MOST_DEATHS:  # whatever it holds ends the process: it must not take the others along
+            log.error("judging kills the worker", subject=subject, deliveries=[row.guid for row in claim.deliveries])
+            self._deliveries.give_up(claim, now=now, error=f"{claim.deaths} workers died judging it")
             return None
         with JUDGE_SECONDS.time(), self._holding(claim, now + self._lease) as held:
             try:

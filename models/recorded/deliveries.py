@@ -80,7 +80,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A subject held by lease, with the deliveries that wait for it, oldest first; ``error``: why it was put back."""
+    """A subject held by lease, with the deliveries that wait for it, oldest first.
+
+    ``error`` says why it was put back, ``deaths`` how many workers died on it one after the other.
+    """
 
     subject: str
     installation_id: int | None
@@ -89,6 +92,7 @@ class Claim:
     due_seen: float
     deliveries: tuple[Delivery, ...]
     error: str | None = None
+    deaths: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +208,9 @@ class Deliveries:
             if taken is None:
                 return None
             rows = self._waiting(connection, subject)
-        return Claim(subject, taken.installation_id, token, taken.attempts, taken.due_at, rows, taken.error)
+        return Claim(
+            subject, taken.installation_id, token, taken.attempts, taken.due_at, rows, taken.error, taken.deaths
+        )
 
     def _waiting(self, connection: Connection, subject: str) -> tuple[Delivery, ...]:
         """Read what waits for a subject, oldest first, as far as the limits go."""

@@ -64,6 +64,7 @@ class Subjects:
                 "waiting_since": min(at),
                 "due_at": min(max(at) + settle, min(at) + cap),
                 "attempts": 0,
+                "deaths": 0,
             }
             for key, at in sorted(times.items())
         ]
@@ -76,7 +77,14 @@ class Subjects:
     def nudge(self, connection: Connection, subjects: Sequence[Addressed], now: float, due_at: float) -> None:
         """Make subjects (key, installation) wait without a delivery; one that waits keeps its time unless held."""
         rows = [
-            {"key": key, "installation_id": installation, "waiting_since": now, "due_at": due_at, "attempts": 0}
+            {
+                "key": key,
+                "installation_id": installation,
+                "waiting_since": now,
+                "due_at": due_at,
+                "attempts": 0,
+                "deaths": 0,
+            }
             for key, installation in sorted(dict(subjects).items())
         ]
         if not rows:
@@ -97,17 +105,27 @@ class Subjects:
                 "due_at": case((asleep, insert.excluded.due_at), else_=due_at),
                 "rung_at": case((asleep, null()), else_=SUBJECT.c.rung_at),
                 "attempts": case((asleep, 0), else_=SUBJECT.c.attempts),
+                "deaths": case((asleep, 0), else_=SUBJECT.c.deaths),
                 "error": case((asleep, null()), else_=SUBJECT.c.error),
             },
         )
 
     def take(self, connection: Connection, key: str, token: str, now: float, until: float) -> Row[Any] | None:
         """Hold a due subject until ``until``; ``None`` when it does not wait, is not due or is held by another."""
+        # A lease that ran out under another's name: that one died. Under our own, only the database was away.
+        owner, _, _ = token.rpartition(":")
+        died = SUBJECT.c.lease_owner.is_not(None) & ~SUBJECT.c.lease_owner.startswith(f"{owner}:", autoescape=True)
         taken = (
             update(SUBJECT)
             .where(SUBJECT.c.key == key, SUBJECT.c.due_at <= now, _free(now))
-            .values(lease_owner=token, lease_until=until)
-            .returning(SUBJECT.c.installation_id, SUBJECT.c.attempts, SUBJECT.c.due_at, SUBJECT.c.error)
+            .values(lease_owner=token, lease_until=until, deaths=SUBJECT.c.deaths + case((died, 1), else_=0))
+            .returning(
+                SUBJECT.c.installation_id,
+                SUBJECT.c.attempts,
+                SUBJECT.c.deaths,
+                SUBJECT.c.due_at,
+                SUBJECT.c.error,
+            )
         )
         return connection.execute(taken).one_or_none()
 
@@ -130,6 +148,7 @@ class Subjects:
                 waiting_since=func.coalesce(SUBJECT.c.waiting_since, now),
                 due_at=due_at,
                 attempts=SUBJECT.c.attempts + int(counts),
+                deaths=0,
                 error=error,
             )
         )
@@ -163,6 +182,7 @@ class Subjects:
                 waiting_since=since if waits else None,
                 due_at=due_at if waits else None,
                 attempts=0,
+                deaths=0,
                 error=error,
             )
         )

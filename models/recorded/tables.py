@@ -57,7 +57,8 @@ class SubjectRow(SQLModel, table=True):
     """One thing that is judged by one worker at a time: its settle time, its lease, its attempts.
 
     ``key`` is ``thread:REPOSITORY:NUMBER``, ``person:REPOSITORY:PERSON`` or ``repository:REPOSITORY``. It waits while
-    ``due_at`` is set; ``waiting_since`` is when the present wait began.
+    ``due_at`` is set; ``waiting_since`` is when the present wait began. ``deaths`` counts the workers that died on it
+    one after the other.
     """
 
     __tablename__ = "subject"
@@ -71,6 +72,7 @@ class SubjectRow(SQLModel, table=True):
     lease_owner: str | None = None
     lease_until: float | None = Field(default=None, sa_type=Double)
     attempts: int = 0
+    deaths: int = 0
     error: str | None = None
 
 

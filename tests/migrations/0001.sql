@@ -2,7 +2,7 @@
 INSERT INTO delivery (id, guid, event, action, installation_id, repository_id, subject, received_at, state, attempts)
 VALUES (1, 'guid-1', 'issue_comment', 'created', 5, 2, 'thread:2:7', 1000.5, 'waiting', 0);
 INSERT INTO delivery_body (delivery_id, received_at, body) VALUES (1, 1000.5, '{}');
-INSERT INTO subject (key, installation_id, waiting_since, due_at, attempts) VALUES ('thread:2:7', 5, 1000.5, 1003.5, 0);
+INSERT INTO subject (key, installation_id, waiting_since, due_at, attempts, deaths) VALUES ('thread:2:7', 5, 1000.5, 1003.5, 0, 0);
 INSERT INTO repository (id, installation_id, full_name, private, archived, suspended, policy_text)
 VALUES (2, 5, 'acme/widgets', false, false, false, 'version: 1');
 INSERT INTO person (id, login, type) VALUES (9, 'someone', 'User');

@@ -11,7 +11,7 @@ import pytest
 from models.recorded.database import Database, DatabaseError, DatabaseUnavailable
 from models.recorded.deliveries import Arrival, Claim, Deliveries
 from triage.forge.port import Forbidden, Suspended, Unavailable
-from triage.job import FIRST_WAIT, LONGEST_WAIT, MOST_ATTEMPTS, SUSPENDED_WAIT, Judge
+from triage.job import FIRST_WAIT, LONGEST_WAIT, MOST_ATTEMPTS, MOST_DEATHS, SUSPENDED_WAIT, Judge
 from triage.walk import Outcome
 
 THREAD, PERSON = "thread:2:7", "person:2:3"
@@ -172,6 +172,31 @@ def test_a_fault_after_an_hour_without_github_is_not_the_last_try(room: Room) ->
     assert room.states() == {"a": "waiting"}
     assert room.judge_when_due() is None
     assert room.states() == {"a": "done"}
+
+
+def test_what_kills_every_worker_is_given_up(room: Room) -> None:
+    """A delivery that ends the process must not end all that follow; what it was stays to be looked at."""
+    room.keep("a")
+    room.clock.now += SETTLE
+    for number in range(MOST_DEATHS + 1):
+        held = room.deliveries.claim(THREAD, f"worker-{number}", now=room.clock.now, lease=10.0)
+        assert held is not None
+        assert held.deaths == number
+        room.clock.now += 11.0  # killed: nobody lets go
+    assert room.judge.judge(THREAD, "survivor") is None
+    stored = room.deliveries.listed()
+    assert [(row.state, row.outcome) for row in stored] == [("failed", f"{MOST_DEATHS + 1} workers died judging it")]
+
+
+def test_a_database_that_comes_and_goes_kills_nobody(room: Room) -> None:
+    """The same worker finds its own lease run out: that was no death."""
+    room.keep("a")
+    room.clock.now += SETTLE
+    for _ in range(MOST_DEATHS + 1):
+        held = room.deliveries.claim(THREAD, "worker", now=room.clock.now, lease=10.0)
+        assert held is not None
+        assert held.deaths == 0
+        room.clock.now += 11.0
 
 
 def test_what_was_given_up_is_brought_back_on_the_command_line(room: Room, database_url: str) -> None:

@@ -181,6 +181,7 @@ def _subject() -> None:
         sa.Column("lease_owner", sa.String(), nullable=True),
         sa.Column("lease_until", sa.Double(), nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("deaths", sa.Integer(), nullable=False),
         sa.Column("error", sa.String(), nullable=True),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_subject")),
     )

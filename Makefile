@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Most walks wait for a server rather than for a core: more workers than cores.
-PYTEST_ARGS ?= --numprocesses 4 --dist loadfile
+PYTEST_ARGS ?= --numprocesses 3 --dist loadfile
 
 .PHONY: help setup demo test check lint types contracts docs bench lock format clean
 .DEFAULT_GOAL := help

@@ -114,6 +114,7 @@ def work() -> None:
     with house() as built:
         built.prove()
         built.start(door=False)
+        typer.echo("Working. Stop with Ctrl-C.", err=True)
         stop.wait()
 
 

@@ -31,7 +31,6 @@ class Crew:
     def work(self) -> "subprocess.Popen[bytes]":
         """Start a worker and wait until it works."""
         log = self._home / f"work{len(self.workers)}.log"
-        before = self.scheduled()
         with log.open("wb") as out:
             process = subprocess.Popen(
                 [sys.executable, "-m", "triage", "work"],
@@ -40,7 +39,7 @@ class Crew:
                 env={**os.environ, **self.livefirst.env},
             )
         self.workers.append(process)
-        until(lambda: self.scheduled() > before or process.poll() is not None, "the worker to connect", log.read_text)
+        until(lambda: "Working." in log.read_text() or process.poll() is not None, "the worker to work", log.read_text)
         assert process.poll() is None, log.read_text()
         return process
 
@@ -49,12 +48,6 @@ class Crew:
         address = "postgresql://" + self.livefirst.env["LIVEFIRST_DATABASE_URL"].partition("://")[2]
         with psycopg.connect(address) as connection:
             return connection.execute(question, values).fetchall()
-
-    def scheduled(self) -> int:
-        """Count the processes' connections."""
-        return len(
-            self.ask("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-        )
 
     def holder(self) -> int | None:
         """Return the id of the process that holds a lease."""

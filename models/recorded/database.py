@@ -16,8 +16,10 @@ from urllib.parse import quote
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, text
+from sqlalchemy import Connection, Dialect, Engine, Table, create_engine, event, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -132,6 +134,12 @@ class Database:
                     yield session
                 finally:
                     self._here.session = None
+
+    def positional(self) -> Dialect:
+        """Return this database's dialect, for a statement whose values are told by their order."""
+        if self.postgres:
+            return PGDialect_psycopg(paramstyle="format")  # type: ignore[no-untyped-call]
+        return SQLiteDialect_pysqlite(paramstyle="qmark")
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """Start an INSERT that knows ``ON CONFLICT``, in the words of this database."""

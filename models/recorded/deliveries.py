@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Row, delete, exists, func, select, update
 from sqlmodel import SQLModel
 
 from models.recorded.database import Collision, Database
+from models.recorded.many import ManyRows
 from models.recorded.subjects import Addressed, Subjects, Trouble, waits
 from models.recorded.tables import BodyRow, DeliveryRow
 
@@ -31,6 +32,7 @@ BODY: Final = SQLModel.metadata.tables[str(BodyRow.__tablename__)]
 
 # What an arrival tells of itself beside its body.
 TOLD: Final = ("guid", "event", "action", "installation_id", "repository_id", "subject", "received_at")
+WAITING: Final[dict[str, Any]] = {"state": "waiting", "attempts": 0}
 
 
 class LeaseLost(Exception):
@@ -114,6 +116,10 @@ class Deliveries:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._subjects = Subjects(database)
+        insert = database.insert(DELIVERY).on_conflict_do_nothing(index_elements=["guid"])
+        insert_body = database.insert(BODY).on_conflict_do_nothing(index_elements=["delivery_id"])
+        self._insert = ManyRows(database, insert.returning(DELIVERY.c.guid, DELIVERY.c.id), [*TOLD, *WAITING])
+        self._insert_bodies = ManyRows(database, insert_body, ["delivery_id", "received_at", "body"])
 
     # --- coming in ----------------------------------------------------------
 
@@ -153,35 +159,24 @@ class Deliveries:
 
     def _store(self, connection: Connection, first: Mapping[str, Arrival]) -> set[str]:
         """Insert what is new, wake what failed; return the GUIDs that are done."""
-        waiting = {"state": "waiting", "attempts": 0}
-        rows = [{name: getattr(arrival, name) for name in TOLD} | waiting for arrival in first.values()]
-        if not rows:
-            return set()
-        insert = self._database.insert(DELIVERY).on_conflict_do_nothing(index_elements=["guid"])
-        inserted = connection.execute(insert.returning(DELIVERY.c.guid, DELIVERY.c.id), rows)
-        ids: dict[str, int] = {row.guid: row.id for row in inserted}
+        rows = [{name: getattr(arrival, name) for name in TOLD} | WAITING for arrival in first.values()]
+        ids: dict[str, int] = {row.guid: row.id for row in self._insert.write(connection, rows)}
+        done: set[str] = set()
         known = [guid for guid in first if guid not in ids]
-        if not known:
-            self._store_bodies(connection, first, ids)
-            return set()
-        found = connection.execute(
-            select(DELIVERY.c.id, DELIVERY.c.guid, DELIVERY.c.state).where(DELIVERY.c.guid.in_(known)).with_for_update()
-        ).all()
-        failed = {row.guid: row.id for row in found if row.state == "failed"}
-        if failed:
-            again = {**waiting, "outcome": None, "finished_at": None}
+        if known:
+            query = select(DELIVERY.c.id, DELIVERY.c.guid, DELIVERY.c.state).where(DELIVERY.c.guid.in_(known))
+            found = connection.execute(query.with_for_update()).all()
+            failed = {row.guid: row.id for row in found if row.state == "failed"}
+            again = {**WAITING, "outcome": None, "finished_at": None}
             connection.execute(update(DELIVERY).where(DELIVERY.c.id.in_(failed.values())).values(again))
-        self._store_bodies(connection, first, {**ids, **failed})
-        return {row.guid for row in found if row.state == "done"}
-
-    def _store_bodies(self, connection: Connection, first: Mapping[str, Arrival], ids: Mapping[str, int]) -> None:
-        rows = [
-            {"delivery_id": number, "received_at": first[guid].received_at, "body": first[guid].body}
-            for guid, number in ids.items()
-        ]
-        if rows:  # a failed one may have lost its body, or has it still
-            insert = self._database.insert(BODY).on_conflict_do_nothing(index_elements=["delivery_id"])
-            connection.execute(insert, rows)
+            ids |= failed
+            done = {row.guid for row in found if row.state == "done"}
+        bodies = ((number, first[guid]) for guid, number in ids.items())
+        self._insert_bodies.write(  # a failed one may have lost its body, or has it still
+            connection,
+            [{"delivery_id": number, "received_at": one.received_at, "body": one.body} for number, one in bodies],
+        )
+        return done
 
     def nudge(self, subjects: Sequence[Addressed], now: float, due_at: float) -> list[str]:
         """Make subjects (key, installation) wait without a delivery; return those that did not wait before.

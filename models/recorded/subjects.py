@@ -7,12 +7,14 @@ held while ``lease_until`` lies ahead. Instants are seconds.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, case, func, null, or_, select, update
 from sqlmodel import SQLModel
 
 from models.recorded.database import Database
+from models.recorded.many import ManyRows
 from models.recorded.tables import SubjectRow
 
 DEBOUNCE_CAP: Final = 10  # settle times that a wait may be put off by later deliveries
@@ -20,6 +22,9 @@ DEBOUNCE_CAP: Final = 10  # settle times that a wait may be put off by later del
 STIR: Final = 0.001
 
 SUBJECT: Final = SQLModel.metadata.tables[str(SubjectRow.__tablename__)]
+
+# What a wait begins with.
+BEGUN: Final = ("key", "installation_id", "waiting_since", "due_at", "attempts", "deaths")
 
 Addressed = tuple[str, int | None]
 
@@ -40,6 +45,7 @@ class Subjects:
         self._database = database
         self._least = func.least if database.postgres else func.min
         self._most = func.greatest if database.postgres else func.max
+        self._debounced = lru_cache(1)(self._debounce)  # one settle time a process
 
     def lock(self, connection: Connection, keys: set[str]) -> dict[str, Row[Any]]:
         """Lock the subjects that exist, in order of key (PostgreSQL; SQLite has one writer), and return them."""
@@ -68,11 +74,12 @@ class Subjects:
             }
             for key, at in sorted(times.items())
         ]
-        if not rows:
-            return
+        self._debounced(cap).write(connection, rows)
+
+    def _debounce(self, cap: float) -> ManyRows:
         insert = self._database.insert(SUBJECT)
         later = self._most(SUBJECT.c.due_at, self._least(insert.excluded.due_at, SUBJECT.c.waiting_since + cap))
-        connection.execute(self._upsert(insert, due_at=later), rows)
+        return ManyRows(self._database, self._upsert(insert, due_at=later), BEGUN)
 
     def nudge(self, connection: Connection, subjects: Sequence[Addressed], now: float, due_at: float) -> None:
         """Make subjects (key, installation) wait without a delivery; one that waits keeps its time unless held."""

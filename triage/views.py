@@ -18,6 +18,7 @@ TITLES: Final[Mapping[Lane, str]] = {
     "exempt": "Exempt",
 }
 REASONS_SHOWN: Final = 2
+SAYS_SOMETHING: Final = 0.2  # nats; what weighs less explains no place in the queue
 FLOODS_SHOWN: Final = 7 * 86400.0  # seconds
 REFUSALS_SHOWN: Final = 86400.0  # seconds; after it a refused label is tried again
 
@@ -174,9 +175,10 @@ def _row(repository: RepositoryRow, thread: ThreadRow, verdict: VerdictRow | Non
 
 
 def _strongest(verdict: Mapping[str, Any]) -> tuple[str, ...]:
-    weighed = [one for one in verdict.get("evidence", ()) if one["weight"] or one["family"] == "disclosure"]
+    evidence = verdict.get("evidence", ())
+    weighed = [one for one in evidence if abs(one["weight"]) >= SAYS_SOMETHING or one["family"] == "disclosure"]
     sentences = [one["sentence"] for one in weighed if one["value"]]
-    if verdict.get("lane") in {"burst", "exempt"}:
+    if not sentences or verdict.get("lane") in {"burst", "exempt"}:
         sentences = [*verdict.get("reasons", ()), *sentences]
     return tuple(sentences[:REASONS_SHOWN])
 

@@ -73,7 +73,8 @@ def plan(
         if (change.kind, change.target, change.detail.lower()) not in refused
     ]
     if policy.mode == "comment":
-        changes += _comment(thread, changes, now=now)
+        said = [change.detail for change in asked if change.kind == "comment"]
+        changes += _comment(thread, changes, said[-1] if said else None, now=now)
     if "burst" in wanted and "burst" not in thread.kept_off:
         once = {(change.kind, change.target) for change in asked}
         burst = _burst(policy, thread, held, now=now)
@@ -105,12 +106,15 @@ def _labels(policy: Policy, thread: ThreadRow, wanted: frozenset[LabelKind], *, 
             yield _change(thread, "add_label", kind, name, now)
 
 
-def _comment(thread: ThreadRow, labels: Iterable[ChangeRow], *, now: float) -> list[ChangeRow]:
+def _comment(thread: ThreadRow, labels: Iterable[ChangeRow], said: str | None, *, now: float) -> list[ChangeRow]:
+    """Say it with the label, and take it back with the label, whoever takes that off; ``said`` was said last."""
+    waiting, cleared = f"{MARKER}\n{_COMMENT}", f"{MARKER}\n{_COMMENT_CLEARED}"
     turn = {change.kind for change in labels if change.target == "likely_unreviewed"}
     if turn == {"add_label"} and not thread.locked:
-        return [_change(thread, "comment", "", f"{MARKER}\n{_COMMENT}", now)]
-    if turn == {"remove_label"} and thread.comment_id is not None:
-        return [_change(thread, "comment", "", f"{MARKER}\n{_COMMENT_CLEARED}", now)]
+        return [_change(thread, "comment", "", waiting, now)]
+    taken_off = "likely_unreviewed" in thread.kept_off and said == waiting
+    if (turn == {"remove_label"} or taken_off) and thread.comment_id is not None:
+        return [_change(thread, "comment", "", cleared, now)]
     return []
 
 

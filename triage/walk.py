@@ -157,7 +157,8 @@ class Walk:
         wanted: frozenset[LabelKind],
         held: Sequence[ActRow],
     ) -> None:
-        past = self._store.changes(thread.repository_id, thread.number) if wanted or thread.labelled else ()
+        concerned = wanted or thread.labelled or thread.kept_off
+        past = self._store.changes(thread.repository_id, thread.number) if concerned else ()
         changes = actions.plan(governed.policy, thread, wanted, held=held, past=past, now=self._clock())
         if governed.row.archived:  # nothing can be written there until it is opened again
             changes = []

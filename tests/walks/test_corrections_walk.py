@@ -15,6 +15,8 @@ def test_a_label_that_a_person_took_off_stays_off(desk: Desk) -> None:
     assert desk.lane(number) == "unsure"
     assert "A maintainer took the label off." in desk.reasons(number)
     verdict_then = desk.store.corrections(REPOSITORY, number)[0].verdict_id
+    [said] = desk.own_comments(number)
+    assert "has left the end of the review queue" in said
     before = desk.written()
     for do, more in [("comment", {"body": "ok"}), ("push", {}), ("edit", {"title": "Other"}), ("draft", {})]:
         desk.standin.act(do, "newbie", number=number, **more)
@@ -23,8 +25,8 @@ def test_a_label_that_a_person_took_off_stays_off(desk: Desk) -> None:
     desk.wait(3 * 86400)
     assert desk.history(number) == [("labeled", REVIEW, BOT), ("unlabeled", REVIEW, "max")]
     assert desk.written() == before
-    [said] = desk.store.corrections(REPOSITORY, number)
-    assert (said.kind, said.label, said.by) == ("label_removed", "likely_unreviewed", "max")
+    [word] = desk.store.corrections(REPOSITORY, number)
+    assert (word.kind, word.label, word.by) == ("label_removed", "likely_unreviewed", "max")
     assert verdict_then is not None  # the verdict that it corrects
 
 

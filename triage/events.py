@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from triage.bodies import Body, NotJson, Person, Repository, Said, Thread, read
+from triage.bodies import Body, NotJson, Person, Repository, Said, Thread, read, words
 from triage.seen import Act, Checks, Event, RepositorySeen, ThreadSeen, Why
 
 __all__ = [
@@ -181,7 +181,7 @@ def _thread(kind: Literal["pull", "issue"], thread: Thread) -> ThreadSeen:
         kind=kind,
         number=thread.number,
         title=thread.title,
-        body=thread.body,
+        body=words(thread.body),
         author=thread.user,
         association=thread.author_association,
         app_author=None if app is None else app.slug or app.name,
@@ -228,7 +228,7 @@ def _say(event: str, said: Said) -> Act | None:
         at=at,
         actor=said.user,
         association=said.author_association,
-        body=said.body,
+        body=words(said.body),
         path=said.path,
         line=said.line or said.original_line,
         thread=str(said.in_reply_to_id or said.id) if kind == "review_comment" else None,

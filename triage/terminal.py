@@ -40,9 +40,11 @@ def show_queue(queue: Queue) -> None:
     for lane in queue.lanes:
         if not lane.rows:
             continue
-        table = Table(title=f"{lane.title} ({len(lane.rows)})", title_justify="left", title_style="bold", expand=False)
-        for column in ("Pull request", "Author", "Waits", "Size", "Title", "Why"):
-            table.add_column(column, no_wrap=column not in {"Title", "Why"}, overflow="fold")
+        table = Table(title=f"{lane.title} ({len(lane.rows)})", title_justify="left", title_style="bold", expand=True)
+        for column in ("Pull request", "Author", "Waits", "Size"):
+            table.add_column(column, no_wrap=True)
+        table.add_column("Title", ratio=2)
+        table.add_column("Why", ratio=3)
         shown = lane.rows[: COLLAPSED.get(lane.name, len(lane.rows))]
         for row in shown:
             table.add_row(

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from fastapi import FastAPI, Request, Response
@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from fastapi.telemetry import TelemetryConfig
 from starlette.datastructures import MutableHeaders
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -41,6 +42,23 @@ UNKEPT: Final = {"Cache-Control": "no-store"}
 log = structlog.get_logger(__name__)
 
 
+class Web(FastAPI):
+    """The application, with the door in front: a delivery does not pass through what is made for pages."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.door = Route(receive.PATH, receive.Door(), methods=["POST"])
+        self._delivered = ServerErrorMiddleware(self.door.app, handler=_admit_fault)
+
+    async def __call__(self, scope: Scope, receive_: Receive, send: Send) -> None:
+        """Let a delivery in by the shortest way, and everything else by the usual one."""
+        if scope["type"] == "http" and scope["path"] == receive.PATH and scope["method"] == "POST":
+            scope["app"] = self
+            await self._delivered(scope, receive_, send)
+        else:
+            await super().__call__(scope, receive_, send)
+
+
 def create_app(settings: Settings | None = None, *, house: House | None = None) -> FastAPI:
     """Make the application; the house is built from the settings when it starts, unless one is given.
 
@@ -64,10 +82,8 @@ def create_app(settings: Settings | None = None, *, house: House | None = None) 
             await run_in_threadpool(built.stop)
 
     silent = TelemetryConfig(tracing=False, metrics=False, logs=False)  # else asked for anew at every request
-    app = FastAPI(
-        title="Livefirst", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan, telemetry=silent
-    )
-    app.router.routes.append(Route(receive.PATH, receive.Door(), methods=["POST"]))
+    app = Web(title="Livefirst", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan, telemetry=silent)
+    app.router.routes.append(app.door)
     app.router.routes.append(Mount(STATIC, StaticFiles(directory=HERE / "static"), name="static"))
     app.add_api_route("/healthz", _healthz, methods=["GET"])
     app.add_api_route("/readyz", _readyz, methods=["GET"])

@@ -5,10 +5,12 @@ its body, its signature or a secret.
 """
 
 import time
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, ParamSpec, TypeVar
 
 import structlog
-from starlette.requests import ClientDisconnect, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -20,8 +22,13 @@ from webhooks.signature import verifies
 PATH: Final = "/webhooks/github"
 MAX_BODY: Final = 25 * 1024 * 1024  # bytes; GitHub sends no more
 MAX_HELD: Final = 256 * 1024 * 1024  # bytes of all bodies being read at once: none of them is verified yet
+LARGE: Final = 256 * 1024  # bytes of a body that is read aside, so that the other senders need not wait for it
 MAX_NAME: Final = 100  # characters of a delivery's id or event
 RETRY_AFTER: Final = "30"  # seconds
+
+Headers = Mapping[bytes, bytes]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -49,11 +56,15 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one delivery."""
         began = time.perf_counter()
-        request = Request(scope, receive)
-        seen = _Seen(_name(request, "x-github-event"), _name(request, "x-github-delivery"))
+        headers: Headers = dict(scope["headers"])
+        seen = _Seen(_name(headers, b"x-github-event"), _name(headers, b"x-github-delivery"))
+        state = scope["app"].state
         response: Response | None = None
         try:
-            seen.outcome = await self._answer(request, request.app.state.house.inbox, seen)
+            body = await self._read(headers, receive, seen)
+            aside = run_in_threadpool if len(body) > LARGE else _at_once
+            event = await aside(_understand, body, headers, state.secrets, seen)
+            seen.outcome = "ignored" if event is None else await _keep(state.house.inbox, event, body, seen)
             response = ANSWERS[seen.outcome]
         except Refusal as refusal:
             seen.outcome, response = refusal.outcome, refusal.response
@@ -68,35 +79,18 @@ class Door:
         if response is not None:
             await response(scope, receive, send)
 
-    async def _answer(self, request: Request, inbox: Inbox, seen: "_Seen") -> str:
-        body = await self._read(request, seen)
-        if not verifies(body, _signature(request), request.app.state.secrets):
-            raise Refusal(
-                401, "unsigned", "X-Hub-Signature-256 is missing or does not fit: compare the webhook secrets"
-            )
-        event = _understand(request, body, seen)
-        if event is None:
-            return "ignored"
-        return await inbox.keep(
-            Arrival(
-                guid=seen.guid or "",
-                event=event.event,
-                action=event.action,
-                installation_id=event.installation_id,
-                repository_id=event.repository.id,
-                subject=event.subject,
-                body=body,
-                received_at=time.time(),
-            )
-        )
-
-    async def _read(self, request: Request, seen: "_Seen") -> bytes:
-        told = request.headers.get("content-length", "")
-        if told.isdecimal() and (len(told) > len(str(MAX_BODY)) or int(told) > MAX_BODY):
+    async def _read(self, headers: Headers, receive: Receive, seen: "_Seen") -> bytes:
+        told = headers.get(b"content-length", b"")
+        if told.isdigit() and (len(told) > len(str(MAX_BODY)) or int(told) > MAX_BODY):
             raise _too_large()
         chunks = []
+        more = True
         try:
-            async for chunk in request.stream():
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                chunk, more = message.get("body", b""), message.get("more_body", False)
                 chunks.append(chunk)
                 seen.bytes += len(chunk)
                 self._held += len(chunk)
@@ -123,13 +117,19 @@ class _Seen:
         self.reason: str | None = None
 
 
-def _understand(request: Request, body: bytes, seen: _Seen) -> Event | None:
+async def _at_once(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    return call(*args, **kwargs)
+
+
+def _understand(body: bytes, headers: Headers, secrets: Sequence[bytes], seen: _Seen) -> Event | None:
+    if not verifies(body, headers.get(b"x-hub-signature-256"), secrets):
+        raise Refusal(401, "unsigned", "X-Hub-Signature-256 is missing or does not fit: compare the webhook secrets")
     if seen.event is None:
         raise _malformed("X-GitHub-Event is missing or no event's name")
     if seen.guid is None:
         raise _malformed("X-GitHub-Delivery is missing or no delivery's id")
-    kind = request.headers.get("content-type")
-    if kind is not None and kind.partition(";")[0].strip().lower() != "application/json":
+    kind = headers.get(b"content-type")
+    if kind is not None and kind.partition(b";")[0].strip().lower() != b"application/json":
         raise _malformed("not JSON: set the webhook's content type to application/json")
     try:
         told = read(body)
@@ -139,15 +139,25 @@ def _understand(request: Request, body: bytes, seen: _Seen) -> Event | None:
     return understand(seen.event, told)
 
 
-def _name(request: Request, header: str) -> str | None:
+async def _keep(inbox: Inbox, event: Event, body: bytes, seen: _Seen) -> str:
+    return await inbox.keep(
+        Arrival(
+            guid=seen.guid or "",
+            event=event.event,
+            action=event.action,
+            installation_id=event.installation_id,
+            repository_id=event.repository.id,
+            subject=event.subject,
+            body=body,
+            received_at=time.time(),
+        )
+    )
+
+
+def _name(headers: Headers, header: bytes) -> str | None:
     """Read a header that holds a name: it becomes a key and a word in the log, so that only printable ASCII is one."""
-    value = request.headers.get(header, "").strip()
+    value = headers.get(header, b"").decode("latin-1").strip()
     return value if 0 < len(value) <= MAX_NAME and value.isascii() and value.isprintable() else None
-
-
-def _signature(request: Request) -> bytes | None:
-    value = request.headers.get("x-hub-signature-256")
-    return None if value is None else value.encode("latin-1")
 
 
 def _malformed(error: str) -> Refusal:

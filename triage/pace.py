@@ -5,10 +5,12 @@ answer, however many messages it took, so that five replies to one review are on
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from functools import wraps
+from typing import Final, Literal, TypeVar
 
 from triage.facts import Facts, TimelineEvent
 from triage.prose import residual
@@ -24,6 +26,9 @@ HOUR: Final = 3600.0
 DAY: Final = 86_400.0
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,22 @@ def is_other(event: TimelineEvent, facts: Facts) -> bool:
     return event.actor is not None and not is_bot(event) and not is_own(event, facts)
 
 
+def kept(read: Callable[[Facts], T]) -> Callable[[Facts], T]:
+    """Keep what was read last in each thread: the signals of one evaluation ask the same of the same frozen facts."""
+    last = threading.local()
+
+    @wraps(read)
+    def ask(facts: Facts) -> T:
+        if getattr(last, "facts", None) is not facts:
+            last.found = read(facts)
+            last.facts = facts
+        found: T = last.found
+        return found
+
+    return ask
+
+
+@kept
 def ordered(facts: Facts) -> tuple[TimelineEvent, ...]:
     """Return the people's events in one order that no order of delivery changes; in one second the author comes first.
 
@@ -83,6 +104,7 @@ def words_of(event: TimelineEvent, facts: Facts) -> str:
     return text.strip()
 
 
+@kept
 def answers(facts: Facts) -> tuple[Answer, ...]:
     """Return the author's answers to other people, one a round, by time."""
     threads: dict[int | None, list[TimelineEvent]] = {}

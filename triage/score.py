@@ -88,7 +88,8 @@ def score(facts: Facts, classifier: Classifier) -> Score:
     """Read every signal that fits the subject and add up what the classifier gives for it."""
     read = [(signal, signal.read(facts)) for signal in ALL if facts.subject in signal.subjects]
     raw = [_contribution(signal, reading, classifier.terms.get(signal.name)) for signal, reading in read]
-    contributions = tuple(_capped(one, raw) for one in raw)
+    sums = {family: _sums([one for one in raw if one.signal.family == family]) for family in FAMILIES}
+    contributions = tuple(_capped(one, *sums[one.signal.family]) for one in raw)
     agent = nats(math.fsum([classifier.intercept_agent, *(one.agent for one in contributions)]))
     unreviewed = nats(math.fsum([classifier.intercept_unreviewed, *(one.unreviewed for one in contributions)]))
     # The reference holds pull requests only: there is no honest number for a commenter.
@@ -109,11 +110,13 @@ def _contribution(signal: Signal, reading: Reading, term: Term | None) -> Contri
     return Contribution(signal, reading, nats(agent), nats(unreviewed), counted)
 
 
-def _capped(one: Contribution, raw: list[Contribution]) -> Contribution:
+def _sums(members: list[Contribution]) -> tuple[float, float]:
+    return math.fsum(one.agent for one in members), math.fsum(one.unreviewed for one in members)
+
+
+def _capped(one: Contribution, agent_sum: float, unreviewed_sum: float) -> Contribution:
     """Shrink a family that passes its cap in proportion, so that the shown parts still add up."""
-    family = [other for other in raw if other.signal.family == one.signal.family]
-    agent = _shrink(one.agent, math.fsum(other.agent for other in family))
-    unreviewed = _shrink(one.unreviewed, math.fsum(other.unreviewed for other in family))
+    agent, unreviewed = _shrink(one.agent, agent_sum), _shrink(one.unreviewed, unreviewed_sum)
     return Contribution(one.signal, one.reading, agent, unreviewed, one.counted)
 
 

@@ -8,14 +8,14 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
 from triage.evidence import Reading, Signal, unknown
 from triage.facts import Activity, ActivityKind, Facts
-from triage.pace import DAY, HOUR, is_own, now, ordered, span, spans, times_word
+from triage.pace import DAY, HOUR, is_own, kept, now, ordered, span, spans, times_word
 
 RECENT: Final = timedelta(days=7)
 HISTORY: Final = 180.0  # days of the own past that the own rate is taken from
@@ -113,13 +113,14 @@ def _reviews(acts: Iterable[Activity]) -> list[Activity]:
     return kept
 
 
-def _acts(facts: Facts) -> list[Activity]:
+@kept
+def _acts(facts: Facts) -> tuple[Activity, ...]:
     """Return what the person did outside the own repositories, from activity and timeline, each act once, by time."""
     acts = [act for act in facts.activity or () if not _is_own_repo(facts, act.repo, act.own_repo)]
     if not _is_own_repo(facts, facts.repo):
         acts.extend(_this_pull(facts, acts))
         acts.extend(_said_here(facts, acts))
-    return sorted(acts, key=lambda act: (act.at, act.kind, act.repo or "", act.number or 0, act.base or ""))
+    return tuple(sorted(acts, key=lambda act: (act.at, act.kind, act.repo or "", act.number or 0, act.base or "")))
 
 
 def _said_here(facts: Facts, acts: Sequence[Activity]) -> list[Activity]:
@@ -244,8 +245,7 @@ def comment_spray(facts: Facts) -> Reading:
         return unknown("there is no person's comment")
     # No reviews: a maintainer who approves the same update in fourteen sister repositories says nothing fourteen times.
     since = moment - RECENT
-    recent = replace(facts, activity=tuple(act for act in facts.activity or () if act.at > since))
-    said = [act for act in _acts(recent) if act.kind == "comment" and act.at > since]
+    said = [act for act in _acts(facts) if act.kind == "comment" and act.at > since]
     most, first = 0, 0
     inside: Counter[Hashable] = Counter()
     for act in said:
@@ -301,14 +301,15 @@ def negative_binomial_tail(count: int, mean: float, size: float) -> float:
     return math.exp(first) / (1.0 - math.exp(log_q))
 
 
-def _foreign_pulls(facts: Facts) -> list[Activity] | None:
+@kept
+def _foreign_pulls(facts: Facts) -> tuple[Activity, ...] | None:
     if facts.activity is None or facts.author.type == "Bot":
         return None
     pulls = [act for act in facts.activity if act.kind == "pull_request" and act.repo is not None]
     foreign = [act for act in pulls if not _is_own_repo(facts, act.repo, act.own_repo)]
     if facts.repo is not None and not _is_own_repo(facts, facts.repo):
         foreign.extend(_this_pull(facts, foreign))
-    return unstacked(foreign)
+    return tuple(unstacked(foreign))
 
 
 def _anchor(facts: Facts, pulls: Sequence[Activity]) -> datetime | None:

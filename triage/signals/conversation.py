@@ -220,7 +220,7 @@ def _names(text: str) -> frozenset[str]:
 
 def _plain(text: str) -> frozenset[str]:
     """Return the words that are long enough to be about something; pairs of signs where a script has no spaces."""
-    long = {word for word in words(text) if len(word) >= PLAIN and not _UNSPACED.search(word)}
+    long = {word for word in words(text) if len(word) >= PLAIN and (word.isascii() or not _UNSPACED.search(word))}
     return frozenset(long | {run[i : i + 2] for run in _UNSPACED.findall(text) for i in range(len(run) - 1)})
 
 
@@ -228,13 +228,12 @@ def _diff_names(facts: Facts) -> frozenset[str]:
     pull = facts.pull_request
     files = pull.files if pull is not None and pull.files is not None else ()
     paths = {part.casefold() for file in files for part in (file.path, file.path.rpartition("/")[2])}
-    room, found = PATCH_READ, set(paths)
+    room, changed = PATCH_READ, list[str]()
     for file in files:
         patch = (file.patch or "")[:room]
         room -= len(patch)
-        changed = "\n".join(line[1:] for line in patch.splitlines() if line[:1] in {"+", "-"})
-        found.update(name for name in _names(changed) if len(name) >= PLAIN)
-    return frozenset(found)
+        changed += [line[1:] for line in patch.splitlines() if line[:1] in {"+", "-"}]
+    return frozenset(paths | {name for name in _names("\n".join(changed)) if len(name) >= PLAIN})
 
 
 def _clusters(texts: Sequence[frozenset[str]]) -> int:

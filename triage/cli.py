@@ -1,7 +1,7 @@
 """What can be asked for on the command line? One function a command; the work is done elsewhere.
 
 Results go to stdout and everything else to stderr. Exit codes: 0 done, 1 a failed job, 2 wrong use. Imports of the
-server and of the database stand inside the commands that need them, so that ``--help`` and ``judge`` stay quick.
+server, the database and the settings stand inside what needs them, so that ``--help`` and ``judge`` stay quick.
 """
 
 import contextlib
@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
-from triage.settings import PREFIX, Settings, SettingsError, load
-
 if TYPE_CHECKING:
+    from triage.settings import Settings
     from triage.wiring import House
 
 app: Final = typer.Typer(
@@ -53,8 +52,10 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(1)
 
 
-def settings() -> Settings:
+def settings() -> "Settings":
     """Read the settings, or end with what is wrong with them."""
+    from triage.settings import SettingsError, load
+
     try:
         return load()
     except SettingsError as error:
@@ -65,6 +66,7 @@ def settings() -> Settings:
 def house() -> Iterator["House"]:
     """Open the database that the settings name, migrated, with nothing running."""
     from models.recorded.database import DatabaseError
+    from triage.settings import SettingsError
     from triage.wiring import build
 
     try:
@@ -82,6 +84,7 @@ def house() -> Iterator["House"]:
 def serve() -> None:
     """Run server, worker and clock in one process."""
     from triage import logs, server
+    from triage.settings import PREFIX
 
     given = settings()
     if not given.webhook_secrets:
@@ -103,6 +106,7 @@ def serve() -> None:
 def work() -> None:
     """Run one more worker on a shared PostgreSQL."""
     from triage import logs
+    from triage.settings import PREFIX
 
     given = settings()
     if given.database_url.startswith("sqlite"):
@@ -244,6 +248,7 @@ def replay(
     """
     from triage import terminal
     from triage.replay import ReplayError, read, send
+    from triage.settings import PREFIX
 
     given = settings()
     try:
@@ -279,6 +284,7 @@ def _own_server(secret: bytes | None) -> Iterator[tuple[str, bytes]]:
     import tempfile
 
     from triage import server
+    from triage.settings import PREFIX
 
     signed_with = secret or secrets.token_hex(32).encode()
     port = server.free_port()

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from triage.facts import Commit
+from triage.prose import LONGEST
 
 # Branches that a tool names by itself. Where the first part is also a common word, the generated tail must be there.
 BRANCHES: Final[tuple[tuple[str, str], ...]] = (
@@ -127,7 +128,7 @@ def of_app(login: str | None) -> str | None:
 def in_trailers(text: str | None) -> tuple[str, str] | None:
     """Return (tool, line) of the first trailer in a description that names a tool; quotes and code are left aside."""
     fenced = False
-    for line in (text or "").splitlines():
+    for line in (text or "")[:LONGEST].splitlines():
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         found = None if fenced else _TRAILERS.match(line)

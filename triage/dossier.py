@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from models.recorded.store import Store
 from models.recorded.tables import ActRow, PersonRow, RepositoryRow, ThreadRow
@@ -26,21 +26,7 @@ LOOKS_BACK: Final = 180 * 86400.0  # seconds of a person's activity: the longest
 THREADS_READ: Final = 20  # threads whose other events a commenter's timeline holds
 EVENTS_READ: Final = 200  # newest events of each of them
 
-_TIMELINE: Final[Mapping[str, TimelineKind]] = {
-    kind: kind
-    for kind in (
-        "comment",
-        "review",
-        "review_comment",
-        "commit",
-        "edited",
-        "ready_for_review",
-        "closed",
-        "reopened",
-        "labeled",
-        "unlabeled",
-    )
-}
+_TIMELINE: Final[Mapping[str, TimelineKind]] = {kind: kind for kind in get_args(TimelineKind)}
 # An inline comment always comes with its review, which is counted once.
 _ACTIVITY: Final[Mapping[str, ActivityKind]] = {
     "pull_request": "pull_request",

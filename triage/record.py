@@ -35,7 +35,8 @@ def record_thread(
     if last is not None and not changes and _same(last, row):
         store.save_thread(thread)
         return False
-    store.record(row, changes, thread)
+    thread.verdict_id = store.record(row, changes, thread)
+    store.save_thread(thread)
     return True
 
 

@@ -35,8 +35,7 @@ def record_thread(
     if last is not None and not changes and _same(last, row):
         store.save_thread(thread)
         return False
-    thread.verdict_id = store.record(row, changes, thread)
-    store.save_thread(thread)
+    store.record(row, changes, thread)
     return True
 
 

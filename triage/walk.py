@@ -128,8 +128,8 @@ class Walk:
         held = self._held(repository_id, acts)
         wanted: frozenset[LabelKind] = frozenset({"burst"} if held else ())
         if thread.kind == "pull":
-            self._read(forge, governed.ref, thread, events)
-            acts = self._store.acts_of_thread(repository_id, number)  # the reading may have told of more
+            if self._read(forge, governed.ref, thread, events):
+                acts = self._store.acts_of_thread(repository_id, number)  # the reading told of more
             thread.waiting_since = record.waiting_since(thread, acts)
             thread.checks = dossier.checks(thread, acts)
             evaluation = self._evaluate(governed, thread)
@@ -142,8 +142,9 @@ class Walk:
         return Outcome("held" if held else "noted", nudges)
 
     def _evaluate(self, governed: Governed, thread: ThreadRow) -> Evaluation:
-        facts = dossier.pull_request(self._store, governed.row, governed.policy, thread, now=self._clock())
-        standing = record.standing(thread, open_here=self._open_here(governed.policy, thread))
+        with self._store.snapshot():
+            facts = dossier.pull_request(self._store, governed.row, governed.policy, thread, now=self._clock())
+            standing = record.standing(thread, open_here=self._open_here(governed.policy, thread))
         evaluation = evaluate(facts, governed.policy, self._classifier, standing)
         VERDICTS.labels(lane=evaluation.decision.lane).inc()
         return evaluation
@@ -173,18 +174,22 @@ class Walk:
             actions.apply(hand, thread)
             GITHUB_UP.set(1)
 
-    def _read(self, forge: Forge, ref: RepositoryRef, thread: ThreadRow, events: Sequence[Event]) -> None:
-        """Read what the deliveries cannot tell: everything at first sight, the diff after a push, else nothing."""
+    def _read(self, forge: Forge, ref: RepositoryRef, thread: ThreadRow, events: Sequence[Event]) -> bool:
+        """Read what the deliveries cannot tell: everything at first sight, the diff after a push, else nothing.
+
+        Returns whether something was read.
+        """
         try:
             read = self._read_missing(forge, ref, thread, events)
         except Gone as error:  # deleted meanwhile: what its deliveries told is all there is
             log.warning("pull request not read", repository=ref.id, number=thread.number, reason=str(error))
-            return
+            return False
         if read:
             GITHUB_UP.set(1)
             thread.read_sha = thread.head_sha or "read"
             self._store.save_thread(thread)
             intake.take_checks(self._store, thread)
+        return read
 
     def _read_missing(self, forge: Forge, ref: RepositoryRef, thread: ThreadRow, events: Sequence[Event]) -> bool:
         if thread.read_sha is None and any(event.why in FIRST_SIGHT for event in events):
@@ -236,7 +241,8 @@ class Walk:
         if repository is None or person is None:
             return Outcome("nobody")
         governed, _ = self._governed(repository)
-        facts = dossier.commenter(self._store, governed.row, governed.policy, person, now=self._clock())
+        with self._store.snapshot():
+            facts = dossier.commenter(self._store, governed.row, governed.policy, person, now=self._clock())
         evaluation = evaluate(facts, governed.policy, self._classifier)
         record.record_person(self._store, repository_id, person, evaluation, now=self._clock())
         hit = evaluation.decision.flood

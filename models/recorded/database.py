@@ -105,14 +105,18 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Give a session on one snapshot; inside ``write`` of the same thread, that one's session."""
+        """Give a session on one snapshot; inside ``read`` or ``write`` of the same thread, that one's session."""
         with _translated():
-            outer: Session | None = getattr(self._here, "session", None)
+            outer: Session | None = getattr(self._here, "session", None) or getattr(self._here, "reader", None)
             if outer is not None:
                 yield outer
                 return
-            with Session(self._engine, expire_on_commit=False) as session:
-                yield session
+            with Session(self._engine, expire_on_commit=False, autoflush=False) as session:
+                self._here.reader = session
+                try:
+                    yield session
+                finally:
+                    self._here.reader = None
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Session]:

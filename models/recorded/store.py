@@ -5,10 +5,12 @@ and save them. Instants are seconds. What is already so is not written again. Wh
 threads and acts does not wait for the disk: it would be seen again, as long as its delivery is not finished.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Table, func, or_, update
+from sqlalchemy import Insert, Table, func, or_, update
 from sqlmodel import Session, SQLModel, col, select
 
 from models.recorded.database import Database, DatabaseError
@@ -38,6 +40,13 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._upsert = cache(self._write_upsert)  # of forty columns: longer in the writing than in the running
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything inside the block, in this thread, as of one moment; nothing may be written in it."""
+        with self._database.read():
+            yield
 
     # --- repositories -------------------------------------------------------
 
@@ -108,7 +117,7 @@ class Store:
         known = self.thread(row.repository_id, row.number)
         before = {} if known is None else _values(known)
         if before != values:
-            ours = any(before.get(name) != values[name] for name in OURS)
+            ours = any((before.get(name) or None) != (values[name] or None) for name in OURS)
             with self._database.write(durable=ours) as session:
                 self._save(session, _table(ThreadRow), values)
 
@@ -196,6 +205,7 @@ class Store:
     def record(self, verdict: VerdictRow, changes: Sequence[ChangeRow], thread: ThreadRow | None) -> int:
         """Store a verdict, the changes that it wants and its thread in one transaction; return the verdict's id.
 
+        The thread gets the verdict's id.
         A change that is wanted already stays as it is; one that the thread's new verdict no longer wants is refused as
         superseded.
         """
@@ -219,6 +229,7 @@ class Store:
             if new:
                 session.connection().execute(change.insert(), new)
             if thread is not None:
+                thread.verdict_id = verdict_id
                 self._save(session, _table(ThreadRow), _values(thread))
         return verdict_id
 
@@ -346,10 +357,13 @@ class Store:
             return session.get_one(kind, key, populate_existing=True)
 
     def _save(self, session: Session, table: Table, values: Mapping[str, Any]) -> None:
+        session.connection().execute(self._upsert(table), dict(values))
+
+    def _write_upsert(self, table: Table) -> Insert:
+        insert = self._database.insert(table)
         keys = [column.name for column in table.primary_key]
-        changed = {name: value for name, value in values.items() if name not in keys}
-        insert = self._database.insert(table).on_conflict_do_update(index_elements=keys, set_=changed)
-        session.connection().execute(insert, dict(values))
+        changed = {column.name: column for column in insert.excluded if column.name not in keys}
+        return insert.on_conflict_do_update(index_elements=keys, set_=changed)
 
     def _set(self, kind: type[SQLModel], key: int, fields: Mapping[str, Any]) -> None:
         table = _table(kind)

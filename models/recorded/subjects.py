@@ -46,6 +46,7 @@ class Subjects:
         self._least = func.least if database.postgres else func.min
         self._most = func.greatest if database.postgres else func.max
         self._debounced = lru_cache(1)(self._debounce)  # one settle time a process
+        self._nudged = lru_cache(1)(self._nudge)
 
     def lock(self, connection: Connection, keys: set[str]) -> dict[str, Row[Any]]:
         """Lock the subjects that exist, in order of key (PostgreSQL; SQLite has one writer), and return them."""
@@ -94,12 +95,13 @@ class Subjects:
             }
             for key, installation in sorted(dict(subjects).items())
         ]
-        if not rows:
-            return
+        self._nudged().write(connection, rows)
+
+    def _nudge(self) -> ManyRows:
         insert = self._database.insert(SUBJECT)
         stirred = self._most(insert.excluded.due_at, SUBJECT.c.due_at + STIR)
         held = case((SUBJECT.c.lease_owner.is_(None), SUBJECT.c.due_at), else_=stirred)
-        connection.execute(self._upsert(insert, due_at=held), rows)
+        return ManyRows(self._database, self._upsert(insert, due_at=held), BEGUN)
 
     def _upsert(self, insert: Any, *, due_at: ColumnElement[float]) -> Any:
         """Make a subject wait: a new wait begins with a clean slate, an old one goes on until ``due_at``."""

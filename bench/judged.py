@@ -41,7 +41,9 @@ def main() -> None:
 
 
 def _wait(port: int, number: int) -> float:
-    body = json.dumps(load.comment(90_000 + number, comment_id=time.time_ns(), filler=load.BODY_BYTES)).encode()
+    body = json.dumps(
+        load.comment(90_000 + number, comment_id=time.time_ns(), hours=number, filler=load.BODY_BYTES)
+    ).encode()
     load.run(port, [load.request(body, "issue_comment", str(uuid.uuid4()))], connections=1)
     began = time.perf_counter()
     drained(port)

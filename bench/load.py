@@ -7,10 +7,14 @@ import json
 import time
 import uuid
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 SECRET: Final = "bench-secret"
 BODY_BYTES: Final = 25_000
+EPOCH: Final = datetime(2026, 11, 1, 10, tzinfo=UTC)
+PEOPLE: Final = 97
+HOURS_APART: Final = 3.0  # between the comments of one person: a load of floods would measure floods
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +26,12 @@ class Measured:
     statuses: dict[int, int]
 
 
-def comment(
-    number: int, *, comment_id: int, person: int = 9, at: str = "2026-11-30T10:00:00Z", filler: int = 0
-) -> dict[str, Any]:
-    """Return an ``issue_comment.created`` body of the usual size; unknown fields fill it as GitHub's many do."""
+def comment(number: int, *, comment_id: int, person: int = 9, hours: float = 0.0, filler: int = 0) -> dict[str, Any]:
+    """Return an ``issue_comment.created`` body of the usual size; unknown fields fill it as GitHub's many do.
+
+    ``hours`` after a fixed moment it was written: what one person writes hours apart is no flood.
+    """
+    at = (EPOCH + timedelta(hours=hours)).isoformat()
     user = {"login": f"person{person}", "id": 1000 + person, "type": "User"}
     body: dict[str, Any] = {
         "action": "created",
@@ -76,7 +82,8 @@ def requests(count: int, *, threads: int) -> list[bytes]:
     """Return requests of 25 KB each, every one a comment of its own, spread over pull requests."""
     made = []
     for index in range(count):
-        body = comment(1 + index % threads, comment_id=index, person=index % 97, filler=BODY_BYTES)
+        hours = index // PEOPLE * HOURS_APART
+        body = comment(1 + index % threads, comment_id=index, person=index % PEOPLE, hours=hours, filler=BODY_BYTES)
         made.append(request(json.dumps(body).encode(), "issue_comment", str(uuid.UUID(int=uuid.uuid4().int))))
     return made
 

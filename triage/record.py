@@ -1,11 +1,14 @@
 """Evaluation to rows: the verdict, its readings and the changes it wants, in one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from models.recorded.store import Store
 from models.recorded.tables import ActRow, ChangeRow, PersonRow, ThreadRow, VerdictRow
 from triage.decide import Standing
 from triage.evaluate import Evaluation, readings, verdict
+from triage.facts import TimelineEvent
+from triage.signals.burst import Flood
 
 LABELLED_LANE = "likely_unreviewed"
 
@@ -57,6 +60,28 @@ def record_person(store: Store, repository_id: int, person: PersonRow, evaluatio
         return False
     store.record(row, (), None)
     return True
+
+
+def hit_anew(hit: Flood, known: Mapping[str, Any] | None, acts: Iterable[TimelineEvent]) -> list[int]:
+    """Return the threads, ascending, where a flood holds acts that the one recorded before did not.
+
+    Of a flood that grows only these: to look at all of them for every act more would cost its square.
+    """
+    if known is None:
+        return sorted(hit.threads)
+    before = set(known["threads"])
+    spans = [(first.timestamp(), last.timestamp()) for first, last in hit.spans]
+    now_in = {(act.number, act.at.timestamp()) for act in acts if act.number is not None and act.is_author}
+    grown = {
+        number
+        for number, at in now_in
+        if _within(at, spans) and not _within(at, known["spans"]) and number in hit.threads
+    }
+    return sorted((set(hit.threads) - before) | grown)
+
+
+def _within(at: float, spans: Iterable[Sequence[float]]) -> bool:
+    return any(first <= at <= last for first, last in spans)
 
 
 def _row(evaluation: Evaluation, now: float) -> VerdictRow:

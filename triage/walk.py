@@ -4,9 +4,9 @@ note what the deliveries tell -> policy -> read what is missing from the forge -
 changes wanted -> make the changes. Every step may be repeated: a worker that dies is followed by another.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -80,7 +80,7 @@ class Walk:
                 return self._thread(claim, hold, repository, (repository_id, number), events)
             case "person":
                 repository_id, person_id = (int(part) for part in rest.split(":"))
-                return self._person(repository_id, person_id)
+                return self._person(claim, repository_id, person_id)
             case "repository":
                 return self._repository(repository, int(rest), events)
             case _:
@@ -236,7 +236,7 @@ class Walk:
         keys = [f"person:{thread.repository_id}:{person}" for person in sorted(spoke)]
         return tuple((key, claim.installation_id) for key in keys)
 
-    def _person(self, repository_id: int, person_id: int) -> Outcome:
+    def _person(self, claim: Claim, repository_id: int, person_id: int) -> Outcome:
         repository, person = self._store.repository(repository_id), self._store.person(person_id)
         if repository is None or person is None:
             return Outcome("nobody")
@@ -244,15 +244,26 @@ class Walk:
         with self._store.snapshot():
             facts = dossier.commenter(self._store, governed.row, governed.policy, person, now=self._clock())
         evaluation = evaluate(facts, governed.policy, self._classifier)
+        known = self._known_flood(claim, repository_id, person_id)
         record.record_person(self._store, repository_id, person, evaluation, now=self._clock())
         hit = evaluation.decision.flood
         lane = evaluation.decision.lane
         if lane != "burst" or hit is None:
             return Outcome(lane)
-        # The flood's threads here are looked at again: those it hit before it was one carry no label yet. Also when
-        # the verdict is known: the worker that recorded it may have died before it could ring for them.
-        threads = [f"thread:{repository_id}:{number}" for number in sorted(hit.threads)]
+        # The threads that the flood hit are looked at again: those it hit before it was one carry no label yet.
+        anew = record.hit_anew(hit, known, facts.timeline or ())
+        threads = [f"thread:{repository_id}:{number}" for number in anew]
         return Outcome(lane, tuple((key, repository.installation_id) for key in threads))
+
+    def _known_flood(self, claim: Claim, repository_id: int, person_id: int) -> Mapping[str, Any] | None:
+        """Return the flood that its threads were rung for already; of a job that may have died half-way, none."""
+        if claim.attempts or claim.deaths:
+            return None
+        last = self._store.last_verdict(repository_id, person_id=person_id)
+        if last is None or last.lane != "burst" or last.at >= claim.due_seen:
+            return None
+        flood: Mapping[str, Any] | None = last.verdict.get("flood")
+        return flood
 
     def _held(self, repository_id: int, acts: Sequence[ActRow]) -> list[ActRow]:
         """Return the acts on a thread that belong to a flood by somebody."""

@@ -12,9 +12,10 @@ from models.recorded.store import Store
 from models.recorded.tables import ActRow, ChangeRow, PersonRow, ThreadRow
 from triage.decide import Standing
 from triage.evaluate import Evaluation, evaluate
-from triage.facts import Activity, Author, Facts
+from triage.facts import Activity, Author, Facts, TimelineEvent
 from triage.policy import DEFAULT, parse
-from triage.record import record_person, record_thread, standing, waiting_since
+from triage.record import hit_anew, record_person, record_thread, standing, waiting_since
+from triage.signals.burst import Flood
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -132,3 +133,28 @@ def test_an_author_waits_from_the_first_word_that_nobody_answered(acts: list[Act
 
 def test_a_ghost_waits_from_the_opening() -> None:
     assert waiting_since(thread(created_at=10.0), [act(20.0, MAX)]) == 10.0
+
+
+def comment(number: int, minute: float, *, own: bool = True) -> TimelineEvent:
+    return TimelineEvent(at=NOW + timedelta(minutes=minute), kind="comment", is_author=own, number=number)
+
+
+def grown(until: float, threads: tuple[int, ...]) -> Flood:
+    end = NOW + timedelta(minutes=until)
+    return Flood(count=len(threads), first_at=NOW, last_at=end, threads=threads, spans=((NOW, end),))
+
+
+def test_of_a_new_flood_every_thread_is_looked_at() -> None:
+    assert hit_anew(grown(2, (3, 1, 2)), None, []) == [1, 2, 3]
+
+
+def test_of_a_flood_that_grows_only_what_it_hit_since_is_looked_at() -> None:
+    known = {"threads": [1, 2], "spans": [[NOW.timestamp(), (NOW + timedelta(minutes=2)).timestamp()]]}
+    acts = [comment(1, 0), comment(2, 2), comment(1, 3), comment(3, 4), comment(2, 4, own=False)]
+    assert hit_anew(grown(4, (1, 2, 3)), known, acts) == [1, 3]
+    assert hit_anew(grown(2, (1, 2)), known, acts[:2]) == []
+
+
+def test_a_thread_that_joins_within_the_old_times_is_looked_at() -> None:
+    known = {"threads": [1], "spans": [[NOW.timestamp(), (NOW + timedelta(minutes=2)).timestamp()]]}
+    assert hit_anew(grown(2, (1, 2)), known, [comment(1, 0), comment(2, 1)]) == [2]

@@ -30,6 +30,9 @@ PRIOR_DAYS: Final = 10.0
 SPRAY: Final = timedelta(minutes=2)
 GAP: Final = 120.0
 GAPS: Final = 20
+BRANCHES: Final = 20
+OPENED_IN: Final = 90.0  # seconds from a branch to its pull request
+BURST: Final = (2.0, 5)  # -log10 p, and pull requests: of who seldom sends any, one alone is as unlikely
 REVIEW_PAUSE: Final = timedelta(minutes=2)  # longer, and it is another review
 
 _KINDS: Final[Mapping[str, ActivityKind]] = {"comment": "comment", "review": "review", "review_comment": "review"}
@@ -275,13 +278,53 @@ def micro_gap(facts: Facts) -> Reading:
     return Reading(round(len(short) / len(gaps), 6), len(gaps), sentence)
 
 
+def branch_to_pull(facts: Facts) -> Reading:
+    """Read the share of the last twenty branches that were a pull request within 90 s; none without a burst.
+
+    Whoever edits on the web, or with a tool that does both at once, opens a pull request seconds after its branch: it
+    says something only of many. The numerator holds no pull request to an own repository; a branch does not tell what
+    it was made for, so all of them are below the line.
+    """
+    pulls = _foreign_pulls(facts)
+    if pulls is None:
+        return unknown("the person's activity is not known")
+    made = (act for act in facts.activity or () if act.kind == "branch")
+    branches = sorted(made, key=lambda act: (act.at, _place(act), act.own_repo is not True))[-BRANCHES:]
+    n = len(branches)
+    if n < 5:  # noqa: PLR2004 - fewer are no habit
+        return unknown("fewer than five new branches are known", n)
+    quick = _opened_at_once(facts, branches, pulls)
+    scan = burst_scan(facts)
+    many = (scan.value or 0.0) >= BURST[0] and scan.n >= BURST[1]
+    aside = "" if many or not quick else "; there is no burst of pull requests"
+    sentence = (
+        f"{quick} of the last {n} branches were a pull request to another repository within {OPENED_IN:.0f} s{aside}."
+    )
+    return Reading(round(quick / n, 6) if many else 0.0, n, sentence)
+
+
+def _opened_at_once(facts: Facts, branches: Sequence[Activity], pulls: Sequence[Activity]) -> int:
+    """Count the branches with a pull request of their own soon after, from a fork or within the same repository."""
+    times = [act.at for act in pulls]
+    taken: set[int] = set()
+    for branch in branches:
+        until = bisect_right(times, branch.at + timedelta(seconds=OPENED_IN))
+        fork = branch.repo is None or _is_own_repo(facts, branch.repo, branch.own_repo)
+        for place in range(bisect_left(times, branch.at), until):
+            if place not in taken and (fork or _place(pulls[place]) == _place(branch)):
+                taken.add(place)
+                break
+    return len(taken)
+
+
 def fork_burst(facts: Facts) -> Reading:
     """Read how many forks the person made in the fullest day of the last week: ln(1 + forks)."""
     moment = now(facts)
     if facts.activity is None or moment is None:
         return unknown("the person's activity is not known")
     forks = sorted(act.at for act in facts.activity if act.kind == "fork" and act.at > moment - RECENT)
-    most = max((sum(at <= other <= at + timedelta(days=1) for other in forks) for at in forks), default=0)
+    counts = (bisect_right(forks, at + timedelta(days=1)) - first for first, at in enumerate(forks))
+    most = max(counts, default=0)
     return Reading(round(math.log1p(most), 6), len(forks), f"The person forked {times_word(most)} within 24 h.")
 
 
@@ -362,5 +405,6 @@ SIGNALS: Final[tuple[Signal, ...]] = (
     Signal("owner_spread", "burst", ("agent",), "B", owner_spread, subjects=_BOTH),
     Signal("comment_spray", "burst", ("agent", "unreviewed"), "B", comment_spray, subjects=_BOTH),
     Signal("micro_gap", "burst", ("agent",), "B", micro_gap, subjects=_BOTH),
+    Signal("branch_to_pull", "burst", ("agent",), "C", branch_to_pull, subjects=_BOTH),
     Signal("fork_burst", "burst", ("agent",), "C", fork_burst, subjects=_BOTH),
 )

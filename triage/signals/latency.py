@@ -5,12 +5,17 @@ answer within a minute. Repetition is what counts (signals.md 1.2). Quick "done,
 """
 
 import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
 from triage.evidence import Reading, Signal, unknown
-from triage.facts import Facts
-from triage.pace import ANSWERS, QUESTIONS, TOLD, answers, is_own, ordered, spans, times_word, words_of
+from triage.facts import Activity, Facts
+from triage.pace import ANSWERS, QUESTIONS, READ, TOLD, answers, is_own, ordered, span, spans, times_word, words_of
+from triage.prose import residual
 
 # Natural logarithm of seconds to a reply: mean and deviation, of coding agents and of people (signals.md 3).
 AGENT: Final = (6.23, 0.81)
@@ -28,6 +33,18 @@ LONG: Final = 200  # characters
 TYPING: Final = 10.0  # characters a second; 1.4 to 1.8 % of people's comments are above it, so one is nothing
 BATCH: Final = 10.0  # seconds between the parts of one submitted review
 INSTANT: Final = 15.0
+
+AT_ONCE: Final = 300.0  # seconds from an issue, or the first word on it, to the pull request
+CHANGED: Final = 20  # lines; a smaller change can be made in five minutes
+REPOSITORIES: Final = 2  # whoever says "I have a fix" and sends it does so at once, too
+AROUND: Final = timedelta(days=7)  # of this pull request, for those in other repositories
+
+# "Fixes #12", "Closes acme/widgets#12", "Resolves https://github.com/acme/widgets/issues/12", as the forge links them.
+_CLOSES: Final = re.compile(
+    r"(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]{1,4}"
+    r"(?:(?P<repo>[\w.-]{1,100}/[\w.-]{1,100})?#|https://github\.com/(?P<path>[\w.-]{1,100}/[\w.-]{1,100})/issues/)"
+    r"(?P<number>\d{1,12})\b"
+)
 
 
 def reply_pace(facts: Facts) -> Reading:
@@ -95,6 +112,36 @@ def instant_reply(facts: Facts) -> Reading:
     return Reading(round(instant / n, 6), n, sentence)
 
 
+def issue_to_pull(facts: Facts) -> Reading:
+    """Count the repositories where a pull request came within five minutes of somebody else's issue; one is none.
+
+    This pull request is one of them, with more than twenty changed lines. Of the others the size and the issue are not
+    known: what counts is the first own comment on a thread that the person neither opened nor reviewed.
+    """
+    pull = facts.pull_request
+    if pull is None or pull.created_at is None:
+        return unknown("the opening is not known")
+    if facts.author.type == "Bot" or _is_own_repository(facts, facts.repo):
+        return unknown("only people's pull requests to other repositories are read")
+    seconds = _since_issue(facts, pull.created_at)
+    if seconds is None or (pull.additions is None and pull.deletions is None):
+        return unknown("the size of the change, or somebody else's issue that it closes, is not known")
+    changed = (pull.additions or 0) + (pull.deletions or 0)
+    told = f"This pull request of {changed} changed lines came {span(seconds)} after the issue or the first word on it"
+    if seconds >= AT_ONCE or changed <= CHANGED:
+        return Reading(0.0, 1, f"{told}.")
+    if facts.activity is None:
+        return unknown("the person's pull requests to other repositories are not known", 1)
+    elsewhere = _since_word_elsewhere(facts, pull.created_at)
+    count = 1 + sum(1 for one in elsewhere.values() if one < AT_ONCE)
+    n = 1 + len(elsewhere)
+    return Reading(
+        float(count) if count >= REPOSITORIES else 0.0,
+        n,
+        f"{told}; under five minutes in {count} of {n} {'repository' if n == 1 else 'repositories'} within a week.",
+    )
+
+
 def beta_binomial_tail(k: int, n: int, mean: float, rho: float) -> float:
     """Return P(K >= k) of a beta-binomial count of n with intra-class correlation rho, summed exactly."""
     if k <= 0:
@@ -149,6 +196,76 @@ def _long_replies(facts: Facts) -> list[tuple[int, float]]:
     return found
 
 
+def _since_issue(facts: Facts, opened: datetime) -> float | None:
+    """Return the shortest time to the opening from the issue, or the first own comment on it; not of an own issue."""
+    pull = facts.pull_request
+    acts = [act for act in facts.activity or () if _place(act.repo) == _place(facts.repo)]
+    own = {act.number for act in acts if act.kind == "issue"}
+    named = _closed_numbers(facts) - own
+    words = [act for act in acts if act.kind == "comment" and act.number in named]
+    since = [(opened - at).total_seconds() for at in _first_words(words).values()]
+    issue = pull.linked_issue_created_at if pull is not None else None
+    own_times = {act.at.replace(microsecond=0) for act in acts if act.kind == "issue"}
+    if issue is not None and issue.replace(microsecond=0) not in own_times:
+        since.append((opened - issue).total_seconds())
+    return min((one for one in since if one >= 0.0), default=None)
+
+
+def _closed_numbers(facts: Facts) -> frozenset[int]:
+    """Return the numbers of this repository's issues that the description says it closes."""
+    body = facts.pull_request.body if facts.pull_request is not None else None
+    if not body:
+        return frozenset()
+    room = facts.repository
+    text = residual(body[:READ], templates=room.templates, common_lines=room.common_lines).text
+    found = ((match["repo"] or match["path"], int(match["number"])) for match in _CLOSES.finditer(text))
+    return frozenset(number for repo, number in found if repo is None or _place(repo) == _place(facts.repo))
+
+
+def _first_words(acts: Iterable[Activity]) -> dict[tuple[str, int], datetime]:
+    """Return when the person first commented on each thread."""
+    first: dict[tuple[str, int], datetime] = {}
+    for act in acts:
+        if act.number is not None:
+            thread = (_place(act.repo), act.number)
+            first[thread] = min(first.get(thread, act.at), act.at)
+    return first
+
+
+def _since_word_elsewhere(facts: Facts, opened: datetime) -> dict[str, float]:
+    """Return the shortest time from a first own comment to a pull request, of each other repository around that day."""
+    away = [act for act in facts.activity or () if act.repo and _place(act.repo) != _place(facts.repo)]
+    away = [act for act in away if not _is_own_repository(facts, act.repo, act.own_repo)]
+    own = {(_place(act.repo), act.number) for act in away if act.kind in {"issue", "pull_request", "review"}}
+    words: dict[str, list[tuple[datetime, int]]] = {}
+    for (place, number), at in _first_words(act for act in away if act.kind == "comment").items():
+        if (place, number) not in own:
+            words.setdefault(place, []).append((at, number))
+    for said in words.values():
+        said.sort()
+    shortest: dict[str, float] = {}
+    for act in away:
+        place, number = _place(act.repo), act.number or 0
+        if act.kind != "pull_request" or abs(act.at - opened) > AROUND or place not in words:
+            continue
+        before = bisect_right(words[place], (act.at, math.inf))
+        if before and (act.number is None or words[place][before - 1][1] < number):  # an issue is older than its change
+            seconds = (act.at - words[place][before - 1][0]).total_seconds()
+            shortest[place] = min(shortest.get(place, seconds), seconds)
+    return shortest
+
+
+def _place(repo: str | None) -> str:
+    return (repo or "").casefold()
+
+
+def _is_own_repository(facts: Facts, repo: str | None, known: bool | None = None) -> bool:
+    if known is not None:
+        return known
+    owner = _place(repo).partition("/")[0]
+    return bool(owner) and owner == (facts.author.login or "").casefold()
+
+
 _BOTH: Final = ("pull_request", "commenter")
 
 SIGNALS: Final[tuple[Signal, ...]] = (
@@ -157,4 +274,5 @@ SIGNALS: Final[tuple[Signal, ...]] = (
     Signal("reply_rate", "latency", ("agent", "unreviewed"), "A", reply_rate, subjects=_BOTH),
     Signal("pace_spread", "latency", ("agent",), "B", pace_spread, subjects=_BOTH),
     Signal("instant_reply", "latency", ("unreviewed",), "B", instant_reply, subjects=_BOTH),
+    Signal("issue_to_pull", "latency", ("agent",), "C", issue_to_pull),
 )

@@ -57,6 +57,19 @@ def is_own(event: TimelineEvent, facts: Facts) -> bool:
     return event.actor.casefold() == facts.author.login.casefold()
 
 
+def repo_key(repo: str | None) -> str:
+    """Return a repository's name as names are compared; empty when unknown."""
+    return (repo or "").casefold()
+
+
+def is_own_repository(facts: Facts, repo: str | None, known: bool | None = None) -> bool:
+    """Tell whether a repository is the author's own: by what is ``known``, else by the owner's name."""
+    if known is not None:
+        return known
+    owner = repo_key(repo).partition("/")[0]
+    return bool(owner) and owner == (facts.author.login or "").casefold()
+
+
 def is_other(event: TimelineEvent, facts: Facts) -> bool:
     """Tell whether another person acted; a deleted account could have been a bot and is left out."""
     return event.actor is not None and not is_bot(event) and not is_own(event, facts)

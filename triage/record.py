@@ -71,16 +71,13 @@ def hit_anew(hit: Flood, known: Mapping[str, Any] | None, acts: Iterable[Timelin
         return sorted(hit.threads)
     before = set(known["threads"])
     spans = [(first.timestamp(), last.timestamp()) for first, last in hit.spans]
-    now_in = {(act.number, act.at.timestamp()) for act in acts if act.number is not None and act.is_author}
-    grown = {
-        number
-        for number, at in now_in
-        if _within(at, spans) and not _within(at, known["spans"]) and number in hit.threads
-    }
-    return sorted((set(hit.threads) - before) | grown)
+    own = [(act.number, act.at.timestamp()) for act in acts if act.number in before and act.is_author]
+    grown = {number for number, at in own if within(at, spans) and not within(at, known["spans"])}
+    return sorted(number for number in hit.threads if number not in before or number in grown)
 
 
-def _within(at: float, spans: Iterable[Sequence[float]]) -> bool:
+def within(at: float, spans: Iterable[Sequence[float]]) -> bool:
+    """Tell whether a moment lies in one of a flood's spans (first, last), in seconds."""
     return any(first <= at <= last for first, last in spans)
 
 

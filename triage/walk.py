@@ -256,11 +256,13 @@ class Walk:
         return Outcome(lane, tuple((key, repository.installation_id) for key in threads))
 
     def _known_flood(self, claim: Claim, repository_id: int, person_id: int) -> Mapping[str, Any] | None:
-        """Return the flood that its threads were rung for already; of a job that may have died half-way, none."""
-        if claim.attempts or claim.deaths:
-            return None
+        """Return the flood whose threads were rung for already.
+
+        The rings go out when a job ends, and a wait ends with it: a verdict of this same wait was recorded by a job
+        that never ended, and rang for nobody.
+        """
         last = self._store.last_verdict(repository_id, person_id=person_id)
-        if last is None or last.lane != "burst" or last.at >= claim.due_seen:
+        if last is None or last.lane != "burst" or last.at >= claim.waiting_since:
             return None
         flood: Mapping[str, Any] | None = last.verdict.get("flood")
         return flood
@@ -274,7 +276,7 @@ class Walk:
             hit = last.verdict.get("flood") if last is not None and last.lane == "burst" else None
             if hit is not None:
                 own = (act for act in acts if act.actor_id == person)
-                held += [act for act in own if any(first <= act.at <= last for first, last in hit["spans"])]
+                held += [act for act in own if record.within(act.at, hit["spans"])]
         return held
 
     # --- repositories -----------------------------------------------------------

@@ -84,7 +84,8 @@ class Kept:
 class Claim:
     """A subject held by lease, with the deliveries that wait for it, oldest first.
 
-    ``error`` says why it was put back, ``deaths`` how many workers died on it one after the other.
+    ``waiting_since`` is when this wait began: no job that ended came after it. ``error`` says why it was put back,
+    ``deaths`` how many workers died on it one after the other.
     """
 
     subject: str
@@ -92,6 +93,7 @@ class Claim:
     token: str
     attempts: int
     due_seen: float
+    waiting_since: float
     deliveries: tuple[Delivery, ...]
     error: str | None = None
     deaths: int = 0
@@ -204,7 +206,15 @@ class Deliveries:
                 return None
             rows = self._waiting(connection, subject)
         return Claim(
-            subject, taken.installation_id, token, taken.attempts, taken.due_at, rows, taken.error, taken.deaths
+            subject=subject,
+            installation_id=taken.installation_id,
+            token=token,
+            attempts=taken.attempts,
+            due_seen=taken.due_at,
+            waiting_since=taken.waiting_since,
+            deliveries=rows,
+            error=taken.error,
+            deaths=taken.deaths,
         )
 
     def _waiting(self, connection: Connection, subject: str) -> tuple[Delivery, ...]:

@@ -133,6 +133,7 @@ class Subjects:
                 SUBJECT.c.attempts,
                 SUBJECT.c.deaths,
                 SUBJECT.c.due_at,
+                SUBJECT.c.waiting_since,
                 SUBJECT.c.error,
             )
         )

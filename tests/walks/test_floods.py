@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 from plugins_github import REPOSITORY
-from walk_by_hand import BOT, BURST, WIDGETS, Desk, small
+from walk_by_hand import BOT, BURST, LEASE, WIDGETS, Desk, small
+
+from models.recorded.database import DatabaseUnavailable
+from models.recorded.deliveries import Claim
 
 POLICY = "mode: label\n"
 SEEN = "I can reproduce this, please assign number {} to me."
@@ -43,6 +46,31 @@ def test_forty_comments_in_twelve_minutes_mark_every_thread_once(desk: Desk) -> 
     verdict = desk.store.last_verdict(REPOSITORY, person_id=_id(desk, "flooder"))
     assert verdict is not None
     assert verdict.lane == "burst"
+
+
+def test_a_flood_whose_recorder_could_not_finish_still_marks_every_thread(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database was away when the job ended, and the next comment moved the time that the subject is due."""
+    desk.seed(POLICY + "burst: {events: 6, minutes: 10}\n")
+    numbers = threads(desk, 4, 4)
+    finish = desk.deliveries.finish
+    failed: list[str] = []
+
+    def fail_once(claim: Claim, *given: Any, **named: Any) -> Any:
+        verdict = desk.store.last_verdict(REPOSITORY, person_id=_id(desk, "flooder"))
+        if claim.subject.startswith("person:") and verdict is not None and verdict.lane == "burst" and not failed:
+            failed.append(claim.subject)
+            raise DatabaseUnavailable("away")
+        return finish(claim, *given, **named)
+
+    monkeypatch.setattr(desk.deliveries, "finish", fail_once)
+    with pytest.raises(DatabaseUnavailable):
+        flood(desk, "flooder", numbers[:-1], apart=18, every=100)
+    desk.deliveries.nudge([(failed[0], None)], desk.clock(), desk.clock() + 1.0)
+    desk.later += 2 * LEASE
+    flood(desk, "flooder", numbers[-1:], apart=1, ago=700)
+    assert [BURST in desk.labels(number) for number in numbers] == [True] * 8
 
 
 def test_the_last_threads_of_a_flood_are_marked_too(desk: Desk) -> None:

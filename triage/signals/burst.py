@@ -15,7 +15,7 @@ from typing import Final
 
 from triage.evidence import Reading, Signal, unknown
 from triage.facts import Activity, ActivityKind, Facts
-from triage.pace import DAY, HOUR, is_own, kept, now, ordered, span, spans, times_word
+from triage.pace import DAY, HOUR, is_own, is_own_repository, kept, now, ordered, repo_key, span, spans, times_word
 
 RECENT: Final = timedelta(days=7)
 HISTORY: Final = 180.0  # days of the own past that the own rate is taken from
@@ -97,9 +97,13 @@ class _Unit:
 
 def _units(facts: Facts) -> list[_Unit]:
     acts = _acts(facts)
-    said = {(_place(act), act.number, act.at.replace(microsecond=0)): act for act in acts if act.kind == "comment"}
+    said = {
+        (repo_key(act.repo), act.number, act.at.replace(microsecond=0)): act for act in acts if act.kind == "comment"
+    }
     counted = [*unstacked(act for act in acts if act.kind == "pull_request"), *_reviews(acts), *said.values()]
-    units = [_Unit(act.at, _place(act), _place(act) == _here(facts), act.number) for act in counted]
+    units = [
+        _Unit(act.at, repo_key(act.repo), repo_key(act.repo) == repo_key(facts.repo), act.number) for act in counted
+    ]
     return sorted(units, key=lambda unit: (unit.at, unit.repo, unit.number or 0))
 
 
@@ -109,7 +113,7 @@ def _reviews(acts: Iterable[Activity]) -> list[Activity]:
     last: dict[Hashable, datetime] = {}
     for act in acts:
         if act.kind == "review":
-            thread = (_place(act), act.number)
+            thread = (repo_key(act.repo), act.number)
             if thread not in last or act.at - last[thread] > REVIEW_PAUSE:
                 kept.append(act)
             last[thread] = act.at
@@ -119,8 +123,8 @@ def _reviews(acts: Iterable[Activity]) -> list[Activity]:
 @kept
 def _acts(facts: Facts) -> tuple[Activity, ...]:
     """Return what the person did outside the own repositories, from activity and timeline, each act once, by time."""
-    acts = [act for act in facts.activity or () if not _is_own_repo(facts, act.repo, act.own_repo)]
-    if not _is_own_repo(facts, facts.repo):
+    acts = [act for act in facts.activity or () if not is_own_repository(facts, act.repo, act.own_repo)]
+    if not is_own_repository(facts, facts.repo):
         acts.extend(_this_pull(facts, acts))
         acts.extend(_said_here(facts, acts))
     return tuple(sorted(acts, key=lambda act: (act.at, act.kind, act.repo or "", act.number or 0, act.base or "")))
@@ -128,13 +132,13 @@ def _acts(facts: Facts) -> tuple[Activity, ...]:
 
 def _said_here(facts: Facts, acts: Sequence[Activity]) -> list[Activity]:
     """Return the own comments and reviews of the timeline that the activity does not hold."""
-    known = {(_place(act), act.number, act.at.replace(microsecond=0)) for act in acts}
+    known = {(repo_key(act.repo), act.number, act.at.replace(microsecond=0)) for act in acts}
     unnumbered = {(place, at) for place, number, at in known if number is None}
     said = []
     for event in ordered(facts):
         number = facts.number if event.number is None else event.number
         second = event.at.replace(microsecond=0)
-        seen = (_here(facts), number, second) in known or (_here(facts), second) in unnumbered
+        seen = (repo_key(facts.repo), number, second) in known or (repo_key(facts.repo), second) in unnumbered
         kind = _KINDS.get(event.kind)
         if kind is not None and is_own(event, facts) and not seen:
             said.append(Activity(event.at, kind, facts.repo, own_repo=False, number=number))
@@ -147,7 +151,7 @@ def _this_pull(facts: Facts, acts: Sequence[Activity]) -> Iterable[Activity]:
         return ()
     for act in acts:
         same = act.number == facts.number if None not in {act.number, facts.number} else act.at == pull.created_at
-        if act.kind == "pull_request" and _place(act) == _here(facts) and same:
+        if act.kind == "pull_request" and repo_key(act.repo) == repo_key(facts.repo) and same:
             return ()
     return (Activity(pull.created_at, "pull_request", facts.repo, own_repo=False, number=facts.number),)
 
@@ -252,9 +256,9 @@ def comment_spray(facts: Facts) -> Reading:
     most, first = 0, 0
     inside: Counter[Hashable] = Counter()
     for act in said:
-        inside[_place(act), act.number] += 1
+        inside[repo_key(act.repo), act.number] += 1
         while act.at - said[first].at > SPRAY:
-            gone = (_place(said[first]), said[first].number)
+            gone = (repo_key(said[first].repo), said[first].number)
             inside[gone] -= 1
             if not inside[gone]:
                 del inside[gone]
@@ -289,7 +293,7 @@ def branch_to_pull(facts: Facts) -> Reading:
     if pulls is None:
         return unknown("the person's activity is not known")
     made = (act for act in facts.activity or () if act.kind == "branch")
-    branches = sorted(made, key=lambda act: (act.at, _place(act), act.own_repo is not True))[-BRANCHES:]
+    branches = sorted(made, key=lambda act: (act.at, repo_key(act.repo), act.own_repo is not True))[-BRANCHES:]
     n = len(branches)
     if n < 5:  # noqa: PLR2004 - fewer are no habit
         return unknown("fewer than five new branches are known", n)
@@ -309,9 +313,9 @@ def _opened_at_once(facts: Facts, branches: Sequence[Activity], pulls: Sequence[
     taken: set[int] = set()
     for branch in branches:
         until = bisect_right(times, branch.at + timedelta(seconds=OPENED_IN))
-        fork = branch.repo is None or _is_own_repo(facts, branch.repo, branch.own_repo)
+        fork = branch.repo is None or is_own_repository(facts, branch.repo, branch.own_repo)
         for place in range(bisect_left(times, branch.at), until):
-            if place not in taken and (fork or _place(pulls[place]) == _place(branch)):
+            if place not in taken and (fork or repo_key(pulls[place].repo) == repo_key(branch.repo)):
                 taken.add(place)
                 break
     return len(taken)
@@ -349,8 +353,8 @@ def _foreign_pulls(facts: Facts) -> tuple[Activity, ...] | None:
     if facts.activity is None or facts.author.type == "Bot":
         return None
     pulls = [act for act in facts.activity if act.kind == "pull_request" and act.repo is not None]
-    foreign = [act for act in pulls if not _is_own_repo(facts, act.repo, act.own_repo)]
-    if facts.repo is not None and not _is_own_repo(facts, facts.repo):
+    foreign = [act for act in pulls if not is_own_repository(facts, act.repo, act.own_repo)]
+    if facts.repo is not None and not is_own_repository(facts, facts.repo):
         foreign.extend(_this_pull(facts, foreign))
     return tuple(unstacked(foreign))
 
@@ -376,21 +380,6 @@ def _daily_rate(pulls: Sequence[Activity], start: datetime) -> float:
     past = [act.at for act in pulls if start - timedelta(days=HISTORY) <= act.at < start]
     days = (start - past[0]).total_seconds() / DAY if past else 0.0
     return (len(past) + PRIOR_COUNT) / (days + PRIOR_DAYS)
-
-
-def _place(act: Activity) -> str:
-    return (act.repo or "").casefold()
-
-
-def _here(facts: Facts) -> str:
-    return (facts.repo or "").casefold()
-
-
-def _is_own_repo(facts: Facts, repo: str | None, known: bool | None = None) -> bool:
-    if known is not None:
-        return known
-    owner = (repo or "").partition("/")[0].casefold()
-    return bool(owner) and owner == (facts.author.login or "").casefold()
 
 
 def _plural(word: str, count: int) -> str:

@@ -14,7 +14,21 @@ from typing import Final
 
 from triage.evidence import Reading, Signal, unknown
 from triage.facts import Activity, Facts
-from triage.pace import ANSWERS, QUESTIONS, READ, TOLD, answers, is_own, ordered, span, spans, times_word, words_of
+from triage.pace import (
+    ANSWERS,
+    QUESTIONS,
+    READ,
+    TOLD,
+    answers,
+    is_own,
+    is_own_repository,
+    ordered,
+    repo_key,
+    span,
+    spans,
+    times_word,
+    words_of,
+)
 from triage.prose import residual
 
 # Natural logarithm of seconds to a reply: mean and deviation, of coding agents and of people (signals.md 3).
@@ -121,7 +135,7 @@ def issue_to_pull(facts: Facts) -> Reading:
     pull = facts.pull_request
     if pull is None or pull.created_at is None:
         return unknown("the opening is not known")
-    if facts.author.type == "Bot" or _is_own_repository(facts, facts.repo):
+    if facts.author.type == "Bot" or is_own_repository(facts, facts.repo):
         return unknown("only people's pull requests to other repositories are read")
     seconds = _since_issue(facts, pull.created_at)
     if seconds is None or (pull.additions is None and pull.deletions is None):
@@ -199,7 +213,7 @@ def _long_replies(facts: Facts) -> list[tuple[int, float]]:
 def _since_issue(facts: Facts, opened: datetime) -> float | None:
     """Return the shortest time to the opening from the issue, or the first own comment on it; not of an own issue."""
     pull = facts.pull_request
-    acts = [act for act in facts.activity or () if _place(act.repo) == _place(facts.repo)]
+    acts = [act for act in facts.activity or () if repo_key(act.repo) == repo_key(facts.repo)]
     own = {act.number for act in acts if act.kind == "issue"}
     named = _closed_numbers(facts) - own
     words = [act for act in acts if act.kind == "comment" and act.number in named]
@@ -219,7 +233,7 @@ def _closed_numbers(facts: Facts) -> frozenset[int]:
     room = facts.repository
     text = residual(body[:READ], templates=room.templates, common_lines=room.common_lines).text
     found = ((match["repo"] or match["path"], int(match["number"])) for match in _CLOSES.finditer(text))
-    return frozenset(number for repo, number in found if repo is None or _place(repo) == _place(facts.repo))
+    return frozenset(number for repo, number in found if repo is None or repo_key(repo) == repo_key(facts.repo))
 
 
 def _first_words(acts: Iterable[Activity]) -> dict[tuple[str, int], datetime]:
@@ -227,16 +241,16 @@ def _first_words(acts: Iterable[Activity]) -> dict[tuple[str, int], datetime]:
     first: dict[tuple[str, int], datetime] = {}
     for act in acts:
         if act.number is not None:
-            thread = (_place(act.repo), act.number)
+            thread = (repo_key(act.repo), act.number)
             first[thread] = min(first.get(thread, act.at), act.at)
     return first
 
 
 def _since_word_elsewhere(facts: Facts, opened: datetime) -> dict[str, float]:
     """Return the shortest time from a first own comment to a pull request, of each other repository around that day."""
-    away = [act for act in facts.activity or () if act.repo and _place(act.repo) != _place(facts.repo)]
-    away = [act for act in away if not _is_own_repository(facts, act.repo, act.own_repo)]
-    own = {(_place(act.repo), act.number) for act in away if act.kind in {"issue", "pull_request", "review"}}
+    away = [act for act in facts.activity or () if act.repo and repo_key(act.repo) != repo_key(facts.repo)]
+    away = [act for act in away if not is_own_repository(facts, act.repo, act.own_repo)]
+    own = {(repo_key(act.repo), act.number) for act in away if act.kind in {"issue", "pull_request", "review"}}
     words: dict[str, list[tuple[datetime, int]]] = {}
     for (place, number), at in _first_words(act for act in away if act.kind == "comment").items():
         if (place, number) not in own:
@@ -245,7 +259,7 @@ def _since_word_elsewhere(facts: Facts, opened: datetime) -> dict[str, float]:
         said.sort()
     shortest: dict[str, float] = {}
     for act in away:
-        place, number = _place(act.repo), act.number or 0
+        place, number = repo_key(act.repo), act.number or 0
         if act.kind != "pull_request" or abs(act.at - opened) > AROUND or place not in words:
             continue
         before = bisect_right(words[place], (act.at, math.inf))
@@ -253,17 +267,6 @@ def _since_word_elsewhere(facts: Facts, opened: datetime) -> dict[str, float]:
             seconds = (act.at - words[place][before - 1][0]).total_seconds()
             shortest[place] = min(shortest.get(place, seconds), seconds)
     return shortest
-
-
-def _place(repo: str | None) -> str:
-    return (repo or "").casefold()
-
-
-def _is_own_repository(facts: Facts, repo: str | None, known: bool | None = None) -> bool:
-    if known is not None:
-        return known
-    owner = _place(repo).partition("/")[0]
-    return bool(owner) and owner == (facts.author.login or "").casefold()
 
 
 _BOTH: Final = ("pull_request", "commenter")
